@@ -1,0 +1,69 @@
+/** The exports of the core: numbers in, numbers out. Pointers are opaque to callers; layout.ts draws what they name. */
+
+import { nextInBlock } from './cumulative'
+import { drawOne } from './draw'
+import { ABI_VERSION, LIST_ORDER, ORDER_BLOCK, ORDER_INTERLEAVED } from './layout'
+import { acquire } from './lease'
+import { pickLeastRequest } from './least-request'
+import { lengthOf } from './list'
+import { pickPeakEwma } from './peak-ewma'
+import { nextInTurn, nextInterleaved } from './rotation'
+
+export { createBlock, freeBlock, reserveRows, resetRow } from './block'
+export { expNegative } from './exp'
+export { createColumn, cutMatching, matchBits } from './filter'
+export { quantile } from './histogram'
+export { hashCode, nextInt, setRandomSeed, shuffle } from './java'
+export { acquire, acquireRow, complete, observe } from './lease'
+export { pickLeastRequest } from './least-request'
+export { createCut, createList, freeList, weighList } from './list'
+export { pickPeakEwma } from './peak-ewma'
+export { nextF64, seedBlock, startAt } from './prng'
+export { cutSubset } from './subset'
+
+export function abiVersion(): i32 {
+  return ABI_VERSION
+}
+
+/** Room for the caller's own bytes (columns, strings, bit sets). */
+export function allocate(bytes: i32): usize {
+  return heap.alloc(max(bytes, 1))
+}
+
+export function release(pointer: usize): void {
+  heap.free(pointer)
+}
+
+/** Does nothing: what a call into the core costs. */
+export function empty(block: usize, list: usize): i32 {
+  return -1
+}
+
+/** pick…: the index of the chosen candidate; −1: the list is empty. lease…: picks, counts it in flight, its row. */
+
+export function pickRoundRobin(block: usize, list: usize): i32 {
+  const order = load<i32>(list, LIST_ORDER)
+  if (order === ORDER_INTERLEAVED) return nextInterleaved(block, list)
+  if (order === ORDER_BLOCK) return nextInBlock(block, list)
+  return nextInTurn(block, list)
+}
+
+export function leaseRoundRobin(block: usize, list: usize): i32 {
+  return acquire(block, list, pickRoundRobin(block, list))
+}
+
+export function pickRandom(block: usize, list: usize): i32 {
+  return lengthOf(list) < 2 ? lengthOf(list) - 1 : drawOne(block, list)
+}
+
+export function leaseRandom(block: usize, list: usize): i32 {
+  return acquire(block, list, pickRandom(block, list))
+}
+
+export function leaseLeastRequest(block: usize, list: usize, choices: i32): i32 {
+  return acquire(block, list, pickLeastRequest(block, list, choices))
+}
+
+export function leasePeakEwma(block: usize, list: usize, nowMs: f64, decayMs: f64, defaultRttMs: f64): i32 {
+  return acquire(block, list, pickPeakEwma(block, list, nowMs, decayMs, defaultRttMs))
+}

@@ -1,0 +1,233 @@
+/** @module The balancer: services by name, and a `fetch` that finds the service in the URL. */
+
+import { hostOf } from './client/uri.js'
+import { checkBalancerOptions, checkOverrides, settingsOf } from './config/settings.js'
+import { coreOf } from './core/core.js'
+import { ClosedError, ConfigError, show, UnknownServiceError } from './errors.js'
+import { defaultClock } from './runtime/host.js'
+import { ASYNC_DISPOSE } from './service/dispose.js'
+import { BalancedService, type ServiceHost } from './service/service.js'
+import type { Explanation, ServiceStats } from './types/answers.js'
+import type { LoadBalancer, Service } from './types/balancer.js'
+import type { FetchLike, InstanceInit } from './types/instance.js'
+import type { CallOverrides, LoadBalancerOptions, ServiceMap, ServiceOptions } from './types/options.js'
+import type { Lease, PickRequest, WaitOptions } from './types/request.js'
+
+/**
+ * Makes a balancer. Everything is checked here; nothing is asked, drawn or timed until the first call.
+ * @throws EVENKEEL_CONFIG naming the option at fault; EVENKEEL_WASM where the core can't be loaded
+ * @example
+ * const lb = createLoadBalancer({ services: { stock: ['http://10.0.0.1:8080', 'http://10.0.0.2:8080'] } })
+ * const response = await lb.fetch('http://stock/items/42')
+ */
+export function createLoadBalancer<const S extends ServiceMap>(
+  options: LoadBalancerOptions<S> & { services: S },
+): LoadBalancer<keyof S & string>
+export function createLoadBalancer(options?: LoadBalancerOptions): LoadBalancer
+export function createLoadBalancer(options: LoadBalancerOptions = {}): LoadBalancer {
+  return new Balancer(options)
+}
+
+class Balancer implements LoadBalancer {
+  readonly fetch: FetchLike
+  readonly #options: LoadBalancerOptions
+  readonly #host: ServiceHost
+  readonly #services = new Map<string, BalancedService>()
+  /** Service ids in lower case, as a parsed URL has its host. */
+  readonly #byLowerCase = new Map<string, BalancedService>()
+  #closed = false
+
+  constructor(options: LoadBalancerOptions) {
+    checkBalancerOptions(options)
+    this.#options = options
+    this.#host = {
+      core: coreOf(options.module),
+      zone: options.zone,
+      clock: options.clock ?? defaultClock(),
+      seed: options.seed,
+      transport: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
+    }
+    this.fetch = (input, init) => this.#fetch(input, init)
+    try {
+      for (const [serviceId, service] of Object.entries(options.services ?? {})) {
+        this.#define(serviceId, service, `services.${serviceId}`)
+      }
+    } catch (error) {
+      // All or none: what was defined before the mistake gives back what it holds.
+      for (const service of this.#services.values()) service.close()
+      throw error
+    }
+    for (const service of this.#services.values()) if (service.settings.eager) service.source.revive()
+  }
+
+  pick(serviceId: string, request?: PickRequest): Lease | undefined {
+    return this.#named(serviceId).pick(request)
+  }
+
+  async choose(serviceId: string, request?: PickRequest, options?: WaitOptions): Promise<Lease | undefined> {
+    return this.#named(serviceId).choose(request, options)
+  }
+
+  async explain(serviceId: string, request?: PickRequest): Promise<Explanation> {
+    return this.#named(serviceId).explain(request)
+  }
+
+  with(overrides: CallOverrides): Pick<LoadBalancer, 'fetch' | 'pick' | 'choose'> {
+    return new Overridden(
+      overrides,
+      (serviceId) => this.#named(serviceId),
+      (input, init, settings) => this.#fetch(input, init, settings),
+    )
+  }
+
+  service(serviceId: string): Service {
+    return this.#named(serviceId)
+  }
+
+  define(serviceId: string, options: ServiceOptions): Service {
+    this.#checkOpen()
+    const service = this.#define(serviceId, options, `services.${serviceId}`)
+    if (service.settings.eager) service.source.revive()
+    return service
+  }
+
+  async remove(serviceId: string): Promise<void> {
+    this.#checkOpen()
+    const service = this.#services.get(serviceId)
+    if (service === undefined) throw this.#unknown(serviceId)
+    this.#services.delete(serviceId)
+    if (this.#byLowerCase.get(serviceId.toLowerCase()) === service) this.#byLowerCase.delete(serviceId.toLowerCase())
+    service.close()
+  }
+
+  async ready(options: WaitOptions = {}): Promise<void> {
+    this.#checkOpen()
+    const eager = [...this.#services.values()].filter((service) => service.settings.eager)
+    await Promise.all(eager.map((service) => service.source.ready(options)))
+  }
+
+  stats(): Record<string, ServiceStats> {
+    this.#checkOpen()
+    return Object.fromEntries([...this.#services].map(([serviceId, service]) => [serviceId, service.stats()]))
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    const clients = new Set([...this.#services.values()].map((service) => service.source.client))
+    for (const service of this.#services.values()) service.close()
+    await Promise.all([...clients].map((client) => client?.close?.()))
+  }
+
+  [ASYNC_DISPOSE](): Promise<void> {
+    return this.close()
+  }
+
+  #fetch(input: string | URL | Request, init?: RequestInit, overrides?: CallOverrides): Promise<Response> {
+    try {
+      this.#checkOpen()
+      const service = this.#serviceOf(input)
+      return service === undefined ? this.#host.transport(input, init) : service.call(input, init, overrides)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  /** The service that a URL's host names; undefined: none, and such calls are to pass through. */
+  #serviceOf(input: string | URL | Request): BalancedService | undefined {
+    const isText = typeof input === 'string'
+    const host = isText ? hostOf(input) : hostOf(input instanceof URL ? input.href : input.url)
+    const known = this.#services.get(host) ?? (isText ? undefined : this.#byLowerCase.get(host.toLowerCase()))
+    if (known !== undefined) return known
+    if (this.#options.discovery !== undefined) return this.#define(host, {}, `services.${host}`)
+    if (this.#options.unknownService === 'passthrough') return undefined
+    throw this.#unknown(host)
+  }
+
+  #named(serviceId: string): BalancedService {
+    this.#checkOpen()
+    const known = this.#services.get(serviceId)
+    if (known !== undefined) return known
+    if (this.#options.discovery !== undefined) return this.#define(serviceId, {}, `services.${serviceId}`)
+    throw this.#unknown(serviceId)
+  }
+
+  #define(serviceId: string, options: ServiceOptions | readonly InstanceInit[], where: string): BalancedService {
+    if (typeof serviceId !== 'string' || serviceId === '') {
+      throw new ConfigError(`a service id must be a non-empty string, not ${show(serviceId)}`, { option: 'services' })
+    }
+    if (this.#services.has(serviceId)) {
+      throw new ConfigError(`service "${serviceId}" is defined already: remove() it first, or update() its list`, {
+        option: where,
+        serviceId,
+      })
+    }
+    const service = new BalancedService(
+      serviceId,
+      settingsOf(serviceId, options, where, this.#options),
+      this.#host,
+      where,
+    )
+    this.#services.set(serviceId, service)
+    const lower = serviceId.toLowerCase()
+    if (!this.#byLowerCase.has(lower)) this.#byLowerCase.set(lower, service)
+    return service
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new ClosedError('this load balancer is closed')
+  }
+
+  #unknown(serviceId: string): UnknownServiceError {
+    const names = [...this.#services.keys()]
+    const near = names.find((name) => name.toLowerCase() === String(serviceId).toLowerCase())
+    const hint =
+      near !== undefined
+        ? `did you mean "${near}"?`
+        : names.length === 0
+          ? 'none is defined'
+          : `known: ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', …' : ''}`
+    return new UnknownServiceError(`there is no service ${show(serviceId)}; ${hint}`, { serviceId: String(serviceId) })
+  }
+}
+
+/** A balancer seen with per-call overrides. */
+class Overridden implements Pick<LoadBalancer, 'fetch' | 'pick' | 'choose'> {
+  readonly fetch: FetchLike
+  readonly #overrides: CallOverrides
+  readonly #named: (serviceId: string) => BalancedService
+
+  constructor(
+    overrides: CallOverrides,
+    named: (serviceId: string) => BalancedService,
+    fetch: (input: string | URL | Request, init: RequestInit | undefined, settings: CallOverrides) => Promise<Response>,
+  ) {
+    checkOverrides(overrides)
+    this.#overrides = overrides
+    this.#named = named
+    this.fetch = (input, init) => fetch(input, init, overrides)
+  }
+
+  pick(serviceId: string, request?: PickRequest): Lease | undefined {
+    return this.#named(serviceId).take(this.#merged(request), 1, this.#overrides.waitUntil)
+  }
+
+  async choose(serviceId: string, request?: PickRequest, options?: WaitOptions): Promise<Lease | undefined> {
+    const { timeoutMs, waitUntil } = this.#overrides
+    return this.#named(serviceId).choose(this.#merged(request), {
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      ...options,
+      waitUntil,
+    })
+  }
+
+  #merged(request: PickRequest = {}): PickRequest {
+    const { key, hint, attributes } = this.#overrides
+    return {
+      ...(key !== undefined && { key }),
+      ...(hint !== undefined && { hint }),
+      ...(attributes !== undefined && { attributes }),
+      ...request,
+    }
+  }
+}

@@ -1,0 +1,264 @@
+/** @module One call through a service: pick, send, and once more elsewhere if the connection failed. */
+
+import { overrideRetry, type RetrySettings } from '../config/settings.js'
+import { DiscoveryError, NoInstanceError, TimeoutError } from '../errors.js'
+import { headerOf } from '../request.js'
+import { isConnectionError } from '../runtime/connection-errors.js'
+import { sleep } from '../runtime/wait.js'
+import type { ServiceLease } from '../service/lease.js'
+import type { BalancedService } from '../service/service.js'
+import type { ServiceInstance } from '../types/instance.js'
+import type { CallOverrides } from '../types/options.js'
+import type { Attempt, PickRequest } from '../types/request.js'
+import { rememberAttempts } from './attempts.js'
+import { isReplayable, whenRead } from './body.js'
+import { anySignal, TimeLimit } from './limits.js'
+
+const NO_OVERRIDES: CallOverrides = Object.freeze({})
+
+/**
+ * Sends `input` to an instance of the service: not async, so that a warm call waits for nothing but the transport.
+ * A lease of the caller's own is used for the only attempt.
+ */
+export function send(
+  service: BalancedService,
+  input: string | URL | Request,
+  init?: RequestInit,
+  overrides: CallOverrides = NO_OVERRIDES,
+  lease?: ServiceLease,
+): Promise<Response> {
+  try {
+    const call = new Call(service, input, init, overrides, lease === undefined)
+    return lease === undefined ? call.begin() : call.sendOnly(lease)
+  } catch (error) {
+    lease?.done({ cancelled: true })
+    return Promise.reject(error)
+  }
+}
+
+class Call {
+  readonly #service: BalancedService
+  readonly #input: string | URL | Request
+  readonly #init: RequestInit | undefined
+  readonly #overrides: CallOverrides
+  readonly #url: string
+  readonly #request: PickRequest
+  readonly #signal: AbortSignal | undefined
+  readonly #retry: RetrySettings
+  readonly #mayRepeat: boolean
+  readonly #timeLimit: TimeLimit | undefined
+  readonly #attempts: Attempt[] = []
+  readonly #tried: ServiceInstance[] = []
+  #sameLeft: number
+  #nextLeft: number
+
+  constructor(
+    service: BalancedService,
+    input: string | URL | Request,
+    init: RequestInit | undefined,
+    overrides: CallOverrides,
+    mayRepeat: boolean,
+  ) {
+    const { settings } = service
+    const request = input instanceof Request ? input : undefined
+    this.#service = service
+    this.#input = input
+    this.#init = init
+    this.#overrides = overrides
+    this.#url = request === undefined ? (typeof input === 'string' ? input : (input as URL).href) : request.url
+    const headers = init?.headers ?? request?.headers
+    this.#request = {
+      method: (init?.method ?? request?.method ?? 'GET').toUpperCase(),
+      url: this.#url,
+      ...(headers !== undefined && { headers }),
+      ...(overrides.key !== undefined && { key: overrides.key }),
+      ...(overrides.hint !== undefined && { hint: overrides.hint }),
+      ...(overrides.attributes !== undefined && { attributes: overrides.attributes }),
+    }
+    this.#signal = init?.signal ?? request?.signal ?? undefined
+    this.#retry = overrides.retry === undefined ? settings.retry : overrideRetry(settings.retry, overrides.retry)
+    this.#sameLeft = this.#retry.sameInstance
+    this.#nextLeft = this.#retry.nextInstance
+    this.#mayRepeat = mayRepeat
+    const timeoutMs = overrides.timeoutMs ?? settings.timeoutMs
+    if (timeoutMs !== undefined) this.#timeLimit = new TimeLimit(timeoutMs, service.serviceId, 'a call')
+  }
+
+  begin(): Promise<Response> {
+    const { source } = this.#service
+    if ((source.ages || !source.listed) && source.mustWait(this.#service.clock())) return this.#afterList()
+    return this.#pickAndSend()
+  }
+
+  sendOnly(lease: ServiceLease): Promise<Response> {
+    return this.#send(lease)
+  }
+
+  async #afterList(): Promise<Response> {
+    try {
+      const signal = anySignal([this.#signal, this.#timeLimit?.controller.signal])
+      await this.#service.source.ready(signal === undefined ? {} : { signal })
+    } catch (error) {
+      this.#timeLimit?.stop()
+      if (error instanceof DiscoveryError && this.#service.settings.noInstance === 'response') {
+        this.#service.counters.noInstance++
+        return this.#noInstanceResponse(error.message)
+      }
+      throw error
+    }
+    return this.#pickAndSend()
+  }
+
+  #pickAndSend(): Promise<Response> {
+    const lease = this.#service.take(this.#request, 1, this.#overrides.waitUntil)
+    return lease === undefined ? this.#noInstance() : this.#send(lease)
+  }
+
+  #send(lease: ServiceLease): Promise<Response> {
+    const { settings, clock, serviceId } = this.#service
+    const limit =
+      settings.attemptTimeoutMs === undefined
+        ? undefined
+        : new TimeLimit(settings.attemptTimeoutMs, serviceId, 'an attempt')
+    const startedAt = clock()
+    lease.startedAt = startedAt
+    let sent: Promise<Response>
+    try {
+      sent = this.#transmit(lease, limit)
+    } catch (error) {
+      // Nothing has left: a bad argument, not the instance's fault.
+      limit?.stop()
+      this.#timeLimit?.stop()
+      lease.done({ cancelled: true })
+      return Promise.reject(error)
+    }
+    return sent.then(
+      (response) => {
+        limit?.stop()
+        return this.#answered(lease, response, clock() - startedAt)
+      },
+      (error) => {
+        limit?.stop()
+        return this.#failed(lease, this.#timeLimit?.expired ?? limit?.expired ?? error, clock() - startedAt)
+      },
+    )
+  }
+
+  #transmit(lease: ServiceLease, limit: TimeLimit | undefined): Promise<Response> {
+    const { instance } = lease
+    const transport =
+      instance.fetcher === undefined ? this.#service.transport : instance.fetcher.fetch.bind(instance.fetcher)
+    const url = instance.host === '' ? this.#bindingUrl() : lease.url(this.#url)
+    let init = this.#init
+    if (limit !== undefined || this.#timeLimit !== undefined) {
+      const signal = anySignal([this.#signal, this.#timeLimit?.controller.signal, limit?.controller.signal])
+      init = { ...init, ...(signal !== undefined && { signal }) }
+    }
+    return transport(this.#input instanceof Request ? new Request(url, this.#input) : url, init)
+  }
+
+  /** A binding takes any host: the service's own name will do for a path. */
+  #bindingUrl(): string {
+    return this.#url.startsWith('/') && !this.#url.startsWith('//')
+      ? `http://${this.#service.serviceId}${this.#url}`
+      : this.#url
+  }
+
+  #answered(lease: ServiceLease, response: Response, durationMs: number): Response | Promise<Response> {
+    const { status } = response
+    this.#attempts.push({ instance: lease.instance, status, durationMs })
+    if (this.#retry.statusCodes.includes(status) && this.#canRepeat()) {
+      lease.done({ status, latencyMs: durationMs })
+      response.body?.cancel().catch(() => {})
+      return this.#again(lease.instance)
+    }
+    this.#timeLimit?.stop()
+    let answer = response
+    if (this.#service.settings.release === 'body') {
+      answer = whenRead(response, (end) => lease.done({ status, latencyMs: durationMs, ...end }))
+    } else {
+      lease.done({ status, latencyMs: durationMs })
+    }
+    rememberAttempts(answer, this.#attempts)
+    return answer
+  }
+
+  #failed(lease: ServiceLease, error: unknown, durationMs: number): Promise<Response> {
+    const cancelled = this.#signal?.aborted === true
+    this.#attempts.push({ instance: lease.instance, error, durationMs })
+    lease.done(cancelled ? { cancelled } : { error, latencyMs: durationMs })
+    const { exceptions = isRetryable } = this.#retry
+    if (!cancelled && this.#timeLimit?.expired === undefined && exceptions(error) && this.#canRepeat()) {
+      return this.#again(lease.instance, error)
+    }
+    return this.#giveUp(error)
+  }
+
+  #canRepeat(): boolean {
+    if (!this.#mayRepeat || this.#sameLeft + this.#nextLeft === 0) return false
+    const { allOperations, methods } = this.#retry
+    if (
+      !allOperations &&
+      !methods.includes(this.#request.method as string) &&
+      headerOf(this.#request, 'idempotency-key') === undefined
+    )
+      return false
+    return isReplayable(this.#input, this.#init)
+  }
+
+  /** SCLB's order: the same instance as often as allowed, then the next one, where the count for the same begins anew. */
+  async #again(instance: ServiceInstance, error?: unknown): Promise<Response> {
+    const attempt = this.#attempts.length + 1
+    await this.#backOff(attempt - 2)
+    const { counters } = this.#service
+    let lease: ServiceLease | undefined
+    if (this.#sameLeft > 0) {
+      this.#sameLeft--
+      counters.retriesSame++
+      lease = this.#service.takeAgain(instance, this.#request, attempt)
+    } else {
+      this.#nextLeft--
+      this.#sameLeft = this.#retry.sameInstance
+      counters.retriesNext++
+      this.#tried.push(instance)
+      lease = this.#service.take({ ...this.#request, previous: this.#tried }, attempt, this.#overrides.waitUntil)
+    }
+    if (lease !== undefined) return this.#send(lease)
+    return error === undefined ? this.#noInstance() : this.#giveUp(error)
+  }
+
+  async #backOff(retry: number): Promise<void> {
+    const { backoff } = this.#retry
+    if (backoff === undefined) return
+    const delay = Math.min(backoff.minMs * 2 ** Math.min(retry, 31), backoff.maxMs)
+    const spread = delay * backoff.jitter * (2 * this.#service.random() - 1)
+    const wait = Math.min(Math.max(delay + spread, backoff.minMs), backoff.maxMs)
+    await sleep(wait, anySignal([this.#signal, this.#timeLimit?.controller.signal]))
+  }
+
+  #noInstance(): Promise<Response> {
+    this.#timeLimit?.stop()
+    const { serviceId, settings, members } = this.#service
+    const known = members.instances.length
+    const message = `no instance of "${serviceId}" is available (${known === 0 ? 'its list is empty' : `none of ${known} is left by the suppliers`})`
+    if (settings.noInstance === 'response') return Promise.resolve(this.#noInstanceResponse(message))
+    return Promise.reject(new NoInstanceError(message, { serviceId }))
+  }
+
+  #noInstanceResponse(message: string): Response {
+    return new Response(message, {
+      status: this.#service.settings.noInstanceStatus,
+      headers: { 'content-type': 'text/plain' },
+    })
+  }
+
+  #giveUp(error: unknown): Promise<Response> {
+    this.#timeLimit?.stop()
+    rememberAttempts(error, this.#attempts)
+    return Promise.reject(error)
+  }
+}
+
+function isRetryable(error: unknown): boolean {
+  return error instanceof TimeoutError || isConnectionError(error)
+}

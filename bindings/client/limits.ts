@@ -1,0 +1,28 @@
+/** @module Time limits of a call and of an attempt, beside the caller's own signal. */
+
+import { TimeoutError } from '../errors.js'
+
+/** A timer that aborts. Stopped when the headers are there: a body may take as long as it likes. */
+export class TimeLimit {
+  readonly controller = new AbortController()
+  readonly #timer: ReturnType<typeof setTimeout>
+  /** The error that callers get, if the time was up. */
+  expired: TimeoutError | undefined
+
+  constructor(ms: number, serviceId: string, what: string) {
+    this.#timer = setTimeout(() => {
+      this.expired = new TimeoutError(`${what} of "${serviceId}" took longer than ${ms} ms`, { serviceId })
+      this.controller.abort(this.expired)
+    }, ms)
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
+}
+
+/** One signal for several; undefined for none, and the only one as it is. */
+export function anySignal(signals: readonly (AbortSignal | null | undefined)[]): AbortSignal | undefined {
+  const given = signals.filter((signal) => signal !== undefined && signal !== null)
+  return given.length < 2 ? given[0] : AbortSignal.any(given)
+}

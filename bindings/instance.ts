@@ -1,0 +1,192 @@
+/** @module From what users write to service instances. */
+
+import { ConfigError, show } from './errors.js'
+import type { Fetcher, InstanceInit, ServiceInstance } from './types/instance.js'
+
+/** What a refresh compares before it makes a new object. */
+interface Draft {
+  instanceId: string
+  host: string
+  port: number
+  secure: boolean
+  scheme: string | undefined
+  fetcher: Fetcher | undefined
+  metadata: Readonly<Record<string, string>> | undefined
+  shorthand: { weight?: number; zone?: string; hint?: string; version?: string } | undefined
+}
+
+const SHORTHANDS = ['weight', 'zone', 'hint', 'version'] as const
+const NO_METADATA: Readonly<Record<string, string>> = Object.freeze({})
+export const MAX_WEIGHT = 2 ** 31 - 1
+
+/**
+ * Turns what a user or a registry wrote into a frozen instance, or gives back `known` if it says the same.
+ * @param where names the place in error messages, as `services.orders.instances[2]`
+ * @throws EVENKEEL_CONFIG naming the field at fault
+ */
+export function toInstance(
+  init: InstanceInit,
+  serviceId: string,
+  where: string,
+  known: (instanceId: string) => ServiceInstance | undefined = () => undefined,
+): ServiceInstance {
+  const draft = read(init, where)
+  const old = known(draft.instanceId)
+  if (old !== undefined && saysTheSame(old, draft)) return old
+  return Object.freeze({
+    instanceId: draft.instanceId,
+    serviceId,
+    host: draft.host,
+    port: draft.port,
+    secure: draft.secure,
+    ...(draft.scheme !== undefined && { scheme: draft.scheme }),
+    metadata: mergedMetadata(draft),
+    ...(draft.fetcher !== undefined && { fetcher: draft.fetcher }),
+  })
+}
+
+/** Two objects of one identity, whatever their metadata says. */
+export function isSameInstance(a: ServiceInstance, b: ServiceInstance): boolean {
+  return a.instanceId === b.instanceId && a.host === b.host && a.port === b.port
+}
+
+function read(init: InstanceInit, where: string): Draft {
+  if (typeof init === 'string' || init instanceof URL) return { ...address(init, where), ...NOTHING_ELSE }
+  if (typeof init !== 'object' || init === null) {
+    throw new ConfigError(`${where} must be a URL or an object with url, host or fetcher, not ${show(init)}`, {
+      option: where,
+    })
+  }
+  const { metadata, fetcher } = init
+  const at = init.url !== undefined ? address(init.url, `${where}.url`) : hostAndPort(init, where)
+  if (init.url !== undefined && (init.host !== undefined || init.port !== undefined)) {
+    throw new ConfigError(`${where} has a url and also a host or port: give one or the other`, { option: where })
+  }
+  const instanceId = init.instanceId ?? at.instanceId
+  if (typeof instanceId !== 'string' || instanceId === '') {
+    throw new ConfigError(
+      `${where}.instanceId must be a non-empty string${fetcher ? ' for an instance that is only a fetcher' : ''}, not ${show(instanceId)}`,
+      { option: `${where}.instanceId` },
+    )
+  }
+  if (fetcher !== undefined && typeof fetcher?.fetch !== 'function') {
+    throw new ConfigError(`${where}.fetcher must have a fetch function`, { option: `${where}.fetcher` })
+  }
+  if (init.secure !== undefined && typeof init.secure !== 'boolean') {
+    throw new ConfigError(`${where}.secure must be true or false, not ${show(init.secure)}`, {
+      option: `${where}.secure`,
+    })
+  }
+  if (init.weight !== undefined) checkWeight(init.weight, `${where}.weight`)
+  return {
+    instanceId,
+    host: at.host,
+    port: at.port,
+    secure: init.secure ?? at.secure,
+    scheme: init.scheme ?? at.scheme,
+    fetcher,
+    metadata: metadata === undefined ? undefined : checkMetadata(metadata, `${where}.metadata`),
+    shorthand: init,
+  }
+}
+
+const NOTHING_ELSE = { fetcher: undefined, metadata: undefined, shorthand: undefined }
+
+type Address = Pick<Draft, 'instanceId' | 'host' | 'port' | 'secure' | 'scheme'>
+
+function address(text: string | URL, where: string): Address {
+  let url: URL
+  try {
+    url = typeof text === 'string' ? new URL(text.includes('://') ? text : `http://${text}`) : text
+  } catch (cause) {
+    throw new ConfigError(`${where} is not a URL: ${show(text)}`, { option: where, cause })
+  }
+  if (url.hostname === '') throw new ConfigError(`${where} has no host: ${show(String(text))}`, { option: where })
+  if ((url.pathname !== '/' && url.pathname !== '') || url.search !== '' || url.hash !== '' || url.username !== '') {
+    throw new ConfigError(`${where} must be scheme, host and port alone; ${show(String(text))} has more`, {
+      option: where,
+    })
+  }
+  const scheme = url.protocol.slice(0, -1)
+  const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
+  const port = url.port === '' ? (DEFAULT_PORTS[scheme] ?? -1) : Number(url.port)
+  return { instanceId: idOf(host, port), host, port, secure: scheme === 'https' || scheme === 'wss', scheme }
+}
+
+function hostAndPort(init: Exclude<InstanceInit, string | URL>, where: string): Address {
+  const { host = '', port = -1 } = init
+  if (typeof host !== 'string' || (host === '' && init.fetcher === undefined)) {
+    throw new ConfigError(`${where} needs a url, a host or a fetcher`, { option: where })
+  }
+  if (/[/?#@\\\s]/.test(host)) {
+    throw new ConfigError(`${where}.host must be a host name or address alone, not ${show(host)}`, {
+      option: `${where}.host`,
+    })
+  }
+  if (!Number.isInteger(port) || port < -1 || port > 65535) {
+    throw new ConfigError(
+      `${where}.port must be a whole number from 0 to 65535, or -1 for the scheme's default, not ${show(port)}`,
+      { option: `${where}.port` },
+    )
+  }
+  const bare = host.startsWith('[') ? host.slice(1, -1) : host
+  return { instanceId: host === '' ? '' : idOf(bare, port), host: bare, port, secure: false, scheme: undefined }
+}
+
+const DEFAULT_PORTS: Record<string, number> = { http: 80, ws: 80, https: 443, wss: 443 }
+
+function idOf(host: string, port: number): string {
+  return port < 0 ? host : `${host}:${port}`
+}
+
+/** @throws EVENKEEL_CONFIG unless 0 ≤ weight ≤ 2^31 − 1 */
+export function checkWeight(weight: unknown, where: string): number {
+  if (typeof weight !== 'number' || !(weight >= 0) || weight > MAX_WEIGHT) {
+    throw new ConfigError(`${where} must be a number from 0 (drained) to ${MAX_WEIGHT}, not ${show(weight)}`, {
+      option: where,
+    })
+  }
+  return weight
+}
+
+function checkMetadata(metadata: unknown, where: string): Readonly<Record<string, string>> {
+  if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) {
+    throw new ConfigError(`${where} must be an object of strings, not ${show(metadata)}`, { option: where })
+  }
+  for (const key in metadata) {
+    const value = (metadata as Record<string, unknown>)[key]
+    if (typeof value !== 'string') {
+      throw new ConfigError(`${where}.${key} must be a string, not ${show(value)}`, { option: `${where}.${key}` })
+    }
+  }
+  return metadata as Record<string, string>
+}
+
+function mergedMetadata(draft: Draft): Readonly<Record<string, string>> {
+  const merged: Record<string, string> = { ...draft.metadata }
+  for (const key of SHORTHANDS) {
+    const value = draft.shorthand?.[key]
+    if (value !== undefined) merged[key] = String(value)
+  }
+  return Object.keys(merged).length === 0 ? NO_METADATA : Object.freeze(merged)
+}
+
+function saysTheSame(old: ServiceInstance, draft: Draft): boolean {
+  if (old.host !== draft.host || old.port !== draft.port || old.secure !== draft.secure) return false
+  if (old.scheme !== draft.scheme || old.fetcher !== draft.fetcher) return false
+  let keys = 0
+  for (const key of SHORTHANDS) {
+    const value = draft.shorthand?.[key]
+    if (value === undefined) continue
+    if (old.metadata[key] !== String(value)) return false
+    keys++
+  }
+  for (const key in draft.metadata) {
+    if ((SHORTHANDS as readonly string[]).includes(key) && draft.shorthand?.[key as 'zone'] !== undefined) continue
+    if (old.metadata[key] !== draft.metadata[key]) return false
+    keys++
+  }
+  let oldKeys = 0
+  for (const _ in old.metadata) oldKeys++
+  return keys === oldKeys
+}

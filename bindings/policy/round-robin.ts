@@ -1,0 +1,30 @@
+/** @module Takes the candidates in turn. */
+
+import { checkOptions, optionalNumber } from '../config/check.js'
+import type { Policy } from '../types/extension.js'
+import { corePolicy, DEFAULT_DECAY_MS } from './engine.js'
+
+export interface RoundRobinOptions {
+  /** SCLB's initial position: the first pick is at `start + 1`; −1: at the first candidate. Default: random in [0, 1000). */
+  start?: number
+}
+
+/**
+ * One candidate after the other; over a weighted list SCLB's interleaved sequence or blocks, by `weighted({ order })`.
+ * Use it when instances and requests are alike. Breaks when they are not: a slow or failing instance keeps its
+ * full share.
+ * @see SCLB 4.1 RoundRobinLoadBalancer: a 31-bit position; weighted lists have one of 64 bits, from a random place
+ * @example roundRobin({ start: -1 })
+ */
+export function roundRobin(options: RoundRobinOptions = {}): Policy {
+  checkOptions('roundRobin', options, ['start'])
+  const start = optionalNumber('roundRobin.start', options.start, { least: -(2 ** 31), most: 2 ** 31 - 1, whole: true })
+  return corePolicy('round-robin', {
+    timed: false,
+    weights: 'rotate',
+    decayMs: DEFAULT_DECAY_MS,
+    ...(start !== undefined && { start }),
+    pick: (core, block, list) => core.pickRoundRobin(block, list),
+    lease: (core, block, list) => core.leaseRoundRobin(block, list),
+  })
+}

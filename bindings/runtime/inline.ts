@@ -1,0 +1,17 @@
+/** @module Node, Deno, Bun, browsers, bundlers: the core travels as text and is compiled on first use. */
+
+import { CORE_BASE64 } from '../../build/core-base64.js'
+
+export function compile(): WebAssembly.Module {
+  return new WebAssembly.Module(decode(CORE_BASE64))
+}
+
+function decode(base64: string): Uint8Array<ArrayBuffer> {
+  if ('fromBase64' in Uint8Array) {
+    return (Uint8Array as unknown as { fromBase64(text: string): Uint8Array<ArrayBuffer> }).fromBase64(base64)
+  }
+  const text = atob(base64)
+  const bytes = new Uint8Array(text.length)
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i)
+  return bytes
+}

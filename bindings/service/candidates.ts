@@ -1,0 +1,190 @@
+/** @module Candidate lists: the same instances as JavaScript objects and as row numbers in the core. */
+
+import { LIST_LENGTH, LIST_POSITIONS, LIST_ROWS, ORDER_EQUAL } from '../../assembly/layout.js'
+import type { Core } from '../core/core.js'
+import type { Pointer } from '../core/exports.js'
+import type { Candidates } from '../types/extension.js'
+import type { ServiceInstance } from '../types/instance.js'
+import type { Members } from './members.js'
+import { StageMemo } from './memo.js'
+
+/**
+ * One list of candidates, and the memo of what the next stages made of it: lists form a tree whose root is the list
+ * in force. A refresh drops the root, and with it everything derived.
+ */
+export class CandidateList implements Candidates {
+  readonly instances: readonly ServiceInstance[]
+  readonly handle: Pointer
+  /** Weights are attached: policies go by them. */
+  readonly weighted: boolean
+  readonly tree: CandidateTree
+  readonly #memos: StageMemo[] = []
+
+  constructor(tree: CandidateTree, instances: readonly ServiceInstance[], handle: Pointer, weighted: boolean) {
+    this.tree = tree
+    this.instances = instances
+    this.handle = handle
+    this.weighted = weighted
+    if (weighted && tree.order !== ORDER_EQUAL) tree.core.exports.weighList(tree.members.block, handle, tree.order)
+  }
+
+  get length(): number {
+    return this.instances.length
+  }
+
+  instance(index: number): ServiceInstance {
+    return this.instances[index] as ServiceInstance
+  }
+
+  weight(index: number): number {
+    return this.weighted ? this.tree.members.weightAt(this.rowAt(index)) : 1
+  }
+
+  inFlight(index: number): number {
+    return this.tree.members.inFlightAt(this.rowAt(index))
+  }
+
+  latencyMs(index: number): number {
+    return this.tree.members.latencyAt(this.rowAt(index))
+  }
+
+  rowAt(index: number): number {
+    return this.tree.core.i32[((this.handle + LIST_ROWS) >>> 2) + index] as number
+  }
+
+  /** Where the candidate stands in the tree's first list. */
+  positionAt(index: number): number {
+    const { i32 } = this.tree.core
+    const positions = i32[(this.handle + LIST_POSITIONS) >>> 2] as number
+    return positions === 0 ? index : (i32[(positions >>> 2) + index] as number)
+  }
+
+  /** What the chain's stage with this index made of this list so far. */
+  memoOf(stage: number): StageMemo {
+    return (this.#memos[stage] ??= new StageMemo(this))
+  }
+
+  /** Frees this list in the core and all that was derived from it. */
+  free(): void {
+    for (const memo of this.#memos) memo?.free()
+    this.tree.core.exports.freeList(this.handle)
+  }
+}
+
+/** Attribute values of the first list as interned numbers, by position. 0 is never a value. */
+interface Column {
+  readonly pointer: Pointer
+  readonly ids: ReadonlyMap<string, number>
+}
+
+export class CandidateTree {
+  readonly core: Core
+  readonly members: Members
+  /** The order that the policy picks a weighted list by. */
+  readonly order: number
+  readonly root: CandidateList
+  readonly #columns = new Map<string, Column>()
+  #positions: Map<ServiceInstance, number> | undefined
+  /** User code is running that may still look at a list: frees wait. */
+  #borrowed = 0
+  #retired: CandidateList[] = []
+  #afterDrop: (() => void) | undefined
+
+  constructor(core: Core, members: Members, order: number) {
+    this.core = core
+    this.members = members
+    this.order = order
+    const { instances } = members
+    const handle = core.exports.createList(instances.length)
+    const { i32 } = core
+    const rows = (handle + LIST_ROWS) >>> 2
+    for (let i = 0; i < instances.length; i++) i32[rows + i] = members.rowOf(instances[i] as ServiceInstance)
+    this.root = new CandidateList(this, instances, handle, false)
+  }
+
+  /** Takes over a list that the core cut from `from`. A cut that dropped nothing is `from` itself. */
+  adopt(from: CandidateList, handle: Pointer, weighted = from.weighted): CandidateList {
+    const { i32 } = this.core
+    const length = i32[(handle + LIST_LENGTH) >>> 2] as number
+    const positions = (i32[(handle + LIST_POSITIONS) >>> 2] as number) >>> 2
+    const first = this.root.instances
+    const instances = new Array<ServiceInstance>(length)
+    for (let i = 0; i < length; i++) instances[i] = first[i32[positions + i] as number] as ServiceInstance
+    return new CandidateList(this, Object.freeze(instances), handle, weighted)
+  }
+
+  /** The candidates of `from` at these indexes, in this order, as a list of its own. */
+  pickOut(from: CandidateList, indexes: readonly number[], weighted = from.weighted): CandidateList {
+    const handle = this.core.exports.createCut(indexes.length)
+    const { i32 } = this.core
+    const rows = (handle + LIST_ROWS) >>> 2
+    const positions = (i32[(handle + LIST_POSITIONS) >>> 2] as number) >>> 2
+    for (let i = 0; i < indexes.length; i++) {
+      i32[rows + i] = from.rowAt(indexes[i] as number)
+      i32[positions + i] = from.positionAt(indexes[i] as number)
+    }
+    return this.adopt(from, handle, weighted)
+  }
+
+  /** The column of one attribute, read from every instance once per tree. */
+  column(name: string, read: (instance: ServiceInstance) => string | undefined): Column {
+    let column = this.#columns.get(name)
+    if (column !== undefined) return column
+    const { instances } = this.root
+    const pointer = this.core.exports.createColumn(instances.length)
+    const { i32 } = this.core
+    const ids = new Map<string, number>()
+    for (let i = 0; i < instances.length; i++) {
+      const value = read(instances[i] as ServiceInstance)
+      let id = 0
+      if (value !== undefined) {
+        id = ids.get(value) ?? ids.size + 1
+        ids.set(value, id)
+      }
+      i32[(pointer >>> 2) + i] = id
+    }
+    column = { pointer, ids }
+    this.#columns.set(name, column)
+    return column
+  }
+
+  /** Where an instance stands in the first list; −1 for an object that is not in it. */
+  positionOf(instance: ServiceInstance): number {
+    if (this.#positions === undefined) {
+      this.#positions = new Map()
+      for (let i = 0; i < this.root.length; i++) this.#positions.set(this.root.instance(i), i)
+    }
+    return this.#positions.get(instance) ?? -1
+  }
+
+  /** Runs user code during which no list is freed, even if it replaces the tree. */
+  lend<T>(use: () => T): T {
+    this.#borrowed++
+    try {
+      return use()
+    } finally {
+      this.#borrowed--
+      if (this.#borrowed === 0) this.#freeRetired()
+    }
+  }
+
+  retire(list: CandidateList): void {
+    this.#retired.push(list)
+    if (this.#borrowed === 0) this.#freeRetired()
+  }
+
+  /** Gives everything back to the core, then calls `after`: at once, or when the last user code has returned. */
+  drop(after: () => void = () => {}): void {
+    this.#afterDrop = after
+    this.retire(this.root)
+  }
+
+  #freeRetired(): void {
+    for (const list of this.#retired.splice(0)) list.free()
+    if (this.#afterDrop === undefined) return
+    for (const { pointer } of this.#columns.values()) this.core.exports.release(pointer)
+    this.#columns.clear()
+    this.#afterDrop()
+    this.#afterDrop = undefined
+  }
+}

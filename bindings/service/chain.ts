@@ -1,0 +1,104 @@
+/** @module The supplier chain of a service, walked once a pick. */
+
+import { cutPrevious, RETRY_AWARE } from '../supplier/retry-aware.js'
+import type { Stage } from '../supplier/stage.js'
+import type { ServiceInstance } from '../types/instance.js'
+import type { PickRequest } from '../types/request.js'
+import type { CandidateList, CandidateTree } from './candidates.js'
+import type { Cut } from './memo.js'
+
+/** What one stage did for one request. */
+export interface Step extends Cut {
+  readonly stage: string
+  readonly from: CandidateList
+}
+
+export class Chain {
+  /** Runs code that is not evenkeel's. */
+  readonly foreign: boolean
+  readonly avoidPrevious: boolean
+  readonly #stages: readonly Stage[]
+  /** The first stages, as far as they depend on no request: their outcome is kept for the whole tree. */
+  readonly #fixed: number
+  #tree: CandidateTree | undefined
+  #start: CandidateList | undefined
+  #fixedSteps: readonly Step[] = []
+  #fixedFallbacks: readonly Step[] = []
+
+  constructor(stages: readonly Stage[], avoidPrevious: boolean) {
+    this.#stages = stages
+    this.avoidPrevious = avoidPrevious
+    this.foreign = stages.some((stage) => stage.foreign)
+    const open = stages.findIndex((stage) => stage.memo !== 'fixed')
+    this.#fixed = open < 0 ? stages.length : open
+  }
+
+  /** The candidates of this request. Calls `onFallback` for each stage that offers something other than what was asked. */
+  candidates(tree: CandidateTree, request: PickRequest, onFallback: (step: Step) => void): CandidateList {
+    if (this.#tree !== tree) this.#begin(tree, request)
+    let list = this.#start as CandidateList
+    for (const step of this.#fixedFallbacks) onFallback(step)
+    for (let i = this.#fixed; i < this.#stages.length; i++) {
+      const stage = this.#stages[i] as Stage
+      const cut = cutBy(stage, i, list, request)
+      if (cut.fellBack) onFallback({ ...cut, stage: stage.name, from: list })
+      list = cut.list
+    }
+    return list
+  }
+
+  /** The candidates left for another try of the same call; a list of its own, which the caller frees if it is new. */
+  withoutPrevious(list: CandidateList, request: PickRequest, onFallback: (step: Step) => void): CandidateList {
+    const cut = cutPrevious(list, request.previous ?? [])
+    if (cut.fellBack) onFallback({ ...cut, stage: RETRY_AWARE, from: list })
+    return cut.list
+  }
+
+  /** Every step for this request, for `explain`. */
+  steps(tree: CandidateTree, request: PickRequest): readonly Step[] {
+    if (this.#tree !== tree) this.#begin(tree, request)
+    const steps = [...this.#fixedSteps]
+    let list = this.#start as CandidateList
+    for (let i = this.#fixed; i < this.#stages.length; i++) {
+      const stage = this.#stages[i] as Stage
+      const cut = cutBy(stage, i, list, request)
+      steps.push({ ...cut, stage: stage.name, from: list })
+      list = cut.list
+    }
+    return steps
+  }
+
+  selected(instance: ServiceInstance, request: PickRequest): void {
+    for (const stage of this.#stages) stage.selected?.(instance, request)
+  }
+
+  get hears(): boolean {
+    return this.#stages.some((stage) => stage.selected !== undefined)
+  }
+
+  #begin(tree: CandidateTree, request: PickRequest): void {
+    const steps: Step[] = []
+    let list = tree.root
+    for (let i = 0; i < this.#fixed; i++) {
+      const stage = this.#stages[i] as Stage
+      const cut = cutBy(stage, i, list, request)
+      steps.push({ ...cut, stage: stage.name, from: list })
+      list = cut.list
+    }
+    this.#tree = tree
+    this.#start = list
+    this.#fixedSteps = steps
+    this.#fixedFallbacks = steps.filter((step) => step.fellBack)
+  }
+}
+
+/** Asks the memo first. What may not be memoised replaces the stage's last answer, so that it is freed in time. */
+function cutBy(stage: Stage, index: number, list: CandidateList, request: PickRequest): Cut {
+  const memo = list.memoOf(index)
+  const key = stage.memo === 'keyed' ? stage.key(request) : undefined
+  const known = stage.memo === 'never' ? undefined : memo.recall(key)
+  if (known !== undefined) return known
+  const cut = stage.cut(list, request)
+  memo.remember(key, cut)
+  return cut
+}

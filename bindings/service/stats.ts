@@ -1,0 +1,47 @@
+/** @module A service in numbers. */
+
+import { NO_REQUEST } from '../request.js'
+import type { InstanceStats, ServiceStats } from '../types/answers.js'
+import type { CandidateTree } from './candidates.js'
+import type { BalancedService } from './service.js'
+
+export function statsOf(service: BalancedService, tree: CandidateTree): ServiceStats {
+  const { counters, members, source } = service
+  const { instances } = members
+  const steps = service.chain.steps(tree, NO_REQUEST)
+  return {
+    serviceId: service.serviceId,
+    instances: instances.map((instance): InstanceStats => {
+      const row = members.rowOf(instance)
+      const { inFlight, successes, failures, cancelled, latencyMs, weight } = members.metersAt(row)
+      return {
+        instanceId: instance.instanceId,
+        picks: inFlight + successes + failures + cancelled,
+        inFlight,
+        successes,
+        failures,
+        cancelled,
+        latencyMs,
+        p50Ms: members.quantileAt(row, 0.5),
+        p95Ms: members.quantileAt(row, 0.95),
+        p99Ms: members.quantileAt(row, 0.99),
+        ejectedForMs: 0,
+        drained: false,
+        weight,
+      }
+    }),
+    discovered: instances.length,
+    cached: source.ages ? instances.length : 0,
+    candidates: (steps.at(-1)?.list ?? tree.root).length,
+    listAgeMs: source.ageMs,
+    noInstance: counters.noInstance,
+    fallbacks: { ...counters.fallbacks },
+    retriesSame: counters.retriesSame,
+    retriesNext: counters.retriesNext,
+    cacheHits: counters.cacheHits,
+    cacheMisses: counters.cacheMisses,
+    discoveryErrors: source.failures,
+    healthChecks: 0,
+    healthFailures: 0,
+  }
+}

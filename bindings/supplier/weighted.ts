@@ -1,0 +1,94 @@
+/** @module Attaches weights to the list; policies go by them. Nothing is expanded. */
+
+import { checkOptions } from '../config/check.js'
+import { ConfigError, show } from '../errors.js'
+import { MAX_WEIGHT } from '../instance.js'
+import type { CandidateList } from '../service/candidates.js'
+import type { Cut } from '../service/memo.js'
+import type { Supplier } from '../types/extension.js'
+import type { ServiceInstance } from '../types/instance.js'
+import { type CoreSupplier, STAGE } from './stage.js'
+
+export interface WeightedOptions {
+  /** Default: metadata `weight`. A result that is no number from 0 to 2^31 − 1 counts as 1. */
+  weight?: (instance: ServiceInstance) => number
+  /** How round robin goes over the weights 3, 2, 1: 'interleaved' A B C A B A (SCLB, default) or 'block' A A A B B C. */
+  order?: 'interleaved' | 'block'
+}
+
+/** What a service asks of its weighted supplier at each refresh. */
+export interface Weighing {
+  readonly order: 'interleaved' | 'block'
+  /** Undefined: unreadable, counts as 1. */
+  weightOf(instance: ServiceInstance): number | undefined
+}
+
+const WEIGHING = Symbol('evenkeel.weighing')
+
+/**
+ * Weights from metadata `weight`, or by a function; finite, three decimals count. Weight 0 drains: no picks while
+ * any weight is positive. Round robin then gives exactly the weights' shares over a cycle, random draws by weight,
+ * load-aware policies count load per weight.
+ * @see SCLB 4.1 WeightedServiceInstanceListSupplier
+ * @example weighted({ order: 'block' })
+ */
+export function weighted(options: WeightedOptions = {}): Supplier {
+  checkOptions('weighted', options, ['weight', 'order'])
+  const { weight, order = 'interleaved' } = options
+  if (weight !== undefined && typeof weight !== 'function') {
+    throw new ConfigError(`weighted.weight must be a function of an instance, not ${show(weight)}`, {
+      option: 'weighted.weight',
+    })
+  }
+  if (order !== 'interleaved' && order !== 'block') {
+    throw new ConfigError(`weighted.order must be 'interleaved' or 'block', not ${show(order)}`, {
+      option: 'weighted.order',
+    })
+  }
+  const weighing: Weighing = {
+    order,
+    weightOf: (instance) => usable(weight === undefined ? fromMetadata(instance) : weight(instance)),
+  }
+  const supplier: CoreSupplier & { [WEIGHING]: Weighing } = {
+    name: 'weighted',
+    memoKey: () => undefined,
+    filter(list) {
+      const positive = list.filter((instance) => (weighing.weightOf(instance) ?? 1) > 0)
+      return positive.length === 0 ? list : positive
+    },
+    [STAGE]: () => ({ name: 'weighted', memo: 'fixed', foreign: false, key: () => undefined, cut }),
+    [WEIGHING]: weighing,
+  }
+  return supplier
+}
+
+export function weighingOf(supplier: Supplier): Weighing | undefined {
+  return (supplier as { [WEIGHING]?: Weighing })[WEIGHING]
+}
+
+/** The same candidates with their weights attached, less the drained ones. */
+function cut(list: CandidateList): Cut {
+  const positive: number[] = []
+  for (let i = 0; i < list.length; i++) {
+    if (list.tree.members.weightAt(list.rowAt(i)) > 0) positive.push(i)
+  }
+  const drained = list.length - positive.length
+  const everyOneDrained = positive.length === 0
+  const kept = everyOneDrained ? list.instances.map((_, i) => i) : positive
+  return {
+    list: list.tree.pickOut(list, kept, true),
+    fellBack: false,
+    reason:
+      drained === 0 ? undefined : everyOneDrained ? 'every weight is 0: all count alike' : `${drained} with weight 0`,
+  }
+}
+
+function fromMetadata(instance: ServiceInstance): number {
+  const text = instance.metadata.weight
+  if (text === undefined) return 1
+  return text.trim() === '' ? Number.NaN : Number(text)
+}
+
+function usable(weight: number): number | undefined {
+  return weight >= 0 && weight <= MAX_WEIGHT ? Math.round(weight * 1000) / 1000 : undefined
+}

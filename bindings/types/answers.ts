@@ -1,0 +1,98 @@
+/** @module What a balancer tells about itself. */
+
+import type { ServiceInstance } from './instance.js'
+
+/** One layer of the supplier chain, discovery first. */
+export interface ExplainedLayer {
+  name: string
+  in: number
+  out: number
+  fellBack?: boolean
+  reason?: string
+  ageMs?: number
+}
+
+export interface Explanation {
+  serviceId: string
+  policy: string
+  /** Discovery name, address, namespace, list version, order digest. */
+  source: Record<string, string>
+  layers: readonly ExplainedLayer[]
+  candidates: readonly ServiceInstance[]
+  excluded: readonly { instanceId: string; by: string; reason: string }[]
+  /** Unused metadata, unreadable weights, own zone unset, … */
+  notes: readonly string[]
+}
+
+export interface InstanceStats {
+  instanceId: string
+  picks: number
+  inFlight: number
+  successes: number
+  failures: number
+  cancelled: number
+  /** Moving average; NaN: no latency was measured. */
+  latencyMs: number
+  p50Ms: number
+  p95Ms: number
+  p99Ms: number
+  ejectedForMs: number
+  drained: boolean
+  weight: number
+}
+
+export interface ServiceStats {
+  serviceId: string
+  instances: readonly InstanceStats[]
+  discovered: number
+  cached: number
+  candidates: number
+  listAgeMs: number
+  noInstance: number
+  fallbacks: Record<string, number>
+  retriesSame: number
+  retriesNext: number
+  cacheHits: number
+  cacheMisses: number
+  discoveryErrors: number
+  healthChecks: number
+  healthFailures: number
+}
+
+export interface ListChange {
+  added: readonly ServiceInstance[]
+  removed: readonly ServiceInstance[]
+  changed: readonly ServiceInstance[]
+}
+
+export interface ServiceEvents {
+  change: ListChange
+  eject: { instance: ServiceInstance; reason: string; forMs: number }
+  restore: { instance: ServiceInstance }
+  fallback: { supplier: string; reason: string }
+  discoveryError: { error: unknown; servedAgeMs: number }
+}
+
+export interface TimelineEntry {
+  instanceId: string
+  at: number
+  event:
+    | 'discovered'
+    | 'removed-by-registry'
+    | 'dropped-from-cache'
+    | 'first-picked'
+    | 'last-picked'
+    | 'ejected'
+    | 'restored'
+    | 'drained'
+    | 'stopped-by-owner'
+}
+
+export interface PickRecord {
+  at: number
+  instanceId?: string
+  attempt: number
+  policy: string
+  layers: Explanation['layers']
+  outcome?: 'SUCCESS' | 'FAILED' | 'DISCARD' | 'CANCELLED'
+}

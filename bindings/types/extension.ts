@@ -1,0 +1,90 @@
+/** @module The extension points: suppliers, policies, discovery clients, observers, transformers. */
+
+import type { InstanceInit, ServiceInstance } from './instance.js'
+import type { Lease, Outcome, PickRequest } from './request.js'
+
+/** What a supplier's filter may answer beside a plain list. */
+export interface Supplied {
+  list: readonly ServiceInstance[]
+  /** Nothing matched and something else is offered instead; counted, and told by `explain`. */
+  fellBack?: boolean
+  reason?: string
+}
+
+/** Narrows the candidate list. Pure: same list and same memoKey, same answer (it is memoised by both). */
+export interface Supplier {
+  readonly name: string
+  /** What of the request the answer depends on; undefined: nothing. Left out: the answer is never memoised. */
+  memoKey?(request: PickRequest): string | undefined
+  /** Returns a sub-list of the same objects, or one with the reason. Never a new instance object. */
+  filter(list: readonly ServiceInstance[], request: PickRequest): readonly ServiceInstance[] | Supplied
+  /** Told of each instance picked from this chain. */
+  selected?(instance: ServiceInstance, request: PickRequest): void
+}
+
+/** What a policy chooses from, by index. Valid only during the pick. */
+export interface Candidates {
+  readonly length: number
+  instance(index: number): ServiceInstance
+  /** 1 where no weights are attached. */
+  weight(index: number): number
+  inFlight(index: number): number
+  /** Moving average; NaN when nothing is known. */
+  latencyMs(index: number): number
+}
+
+export interface PickContext {
+  readonly request: PickRequest
+  readonly nowMs: number
+  /** Uniform in [0, 1), from the service's own seeded generator. */
+  random(): number
+}
+
+/** A policy of the user's own. The built-in ones run in the core and implement the same. */
+export interface Policy {
+  readonly name: string
+  /** The index of the chosen candidate, or −1 for none. */
+  pick(candidates: Candidates, context: PickContext): number
+  done?(instance: ServiceInstance, outcome: Outcome, latencyMs: number): void
+}
+
+/** Where lists come from. Throwing means "failed", [] means "empty". */
+export interface DiscoveryClient {
+  readonly name: string
+  readonly order?: number
+  /** Asked once a refresh. */
+  get?(serviceId: string, options: { signal: AbortSignal }): Promise<readonly InstanceInit[]> | readonly InstanceInit[]
+  /** Instead of `get`, where the source pushes: each value is the whole list. */
+  watch?(serviceId: string, options: { signal: AbortSignal }): AsyncIterable<readonly InstanceInit[]>
+  services?(options: { signal: AbortSignal }): Promise<readonly string[]>
+  /** Address, namespace, group … for `explain`; no secrets. */
+  describe?(serviceId: string): Record<string, string>
+  close?(): Promise<void>
+}
+
+/** Observers. One that throws is reported once and never breaks a call. */
+export interface Lifecycle {
+  onStart?(event: { serviceId: string; request: PickRequest; attempt: number }): void
+  onStartRequest?(event: {
+    serviceId: string
+    request: PickRequest
+    attempt: number
+    lease: Lease
+    candidates: number
+    selectionMs: number
+  }): void
+  onComplete?(event: {
+    serviceId: string
+    request: PickRequest
+    attempt: number
+    instance?: ServiceInstance
+    previous: readonly ServiceInstance[]
+    status: 'SUCCESS' | 'FAILED' | 'DISCARD' | 'CANCELLED'
+    response?: Response
+    error?: unknown
+    durationMs: number
+  }): void
+}
+
+/** Changes a request just before it is sent to an instance. */
+export type RequestTransformer = (request: Request, instance: ServiceInstance, original: Request) => Request

@@ -1,0 +1,110 @@
+/**
+ * Builds dist/ and build/: the core in three forms from one assembly/, the bundles, the declarations.
+ * A step whose inputs have not changed is skipped; `--force` runs them all.
+ */
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { promisify } from 'node:util'
+import { build as bundle } from 'esbuild'
+
+const run = promisify(execFile)
+const bin = (name: string) => join('node_modules', '.bin', name)
+const STAMPS = 'build/stamps.json'
+
+let stamps: Record<string, string> = {}
+const force = process.argv.includes('--force')
+
+/** Runs `work` unless it ran before with the same contents of these files and folders. */
+async function step(name: string, inputs: readonly string[], work: () => Promise<unknown>): Promise<void> {
+  const hash = createHash('sha256')
+  for (const input of inputs) {
+    for (const file of await filesOf(input))
+      hash
+        .update(file)
+        .update('\0')
+        .update(await readFile(file))
+  }
+  const stamp = hash.digest('hex')
+  if (!force && stamps[name] === stamp) return console.log(`  ${name}: unchanged`)
+  const start = performance.now()
+  await work()
+  stamps[name] = stamp
+  await writeFile(STAMPS, JSON.stringify(stamps, undefined, 1))
+  console.log(`  ${name}: ${((performance.now() - start) / 1000).toFixed(1)} s`)
+}
+
+async function filesOf(path: string): Promise<string[]> {
+  if (/\.\w+$/.test(path)) return [path]
+  const entries = await readdir(path, { withFileTypes: true })
+  const nested = await Promise.all(
+    entries.map((entry) => (entry.isDirectory() ? filesOf(join(path, entry.name)) : [join(path, entry.name)])),
+  )
+  return nested.flat().sort()
+}
+
+async function compileCore(): Promise<void> {
+  await Promise.all(
+    ['release', 'debug', 'js'].map((target) =>
+      run(bin('asc'), ['assembly/index.ts', '--config', 'asconfig.json', '--target', target]),
+    ),
+  )
+  await run(bin('wasm2js'), ['build/core.scalar.wasm', '-O', '-o', 'build/core.js'])
+  await writeFile('build/core.js', instantiable(await readFile('build/core.js', 'utf8')))
+  const wasm = await readFile('build/core.wasm')
+  await writeFile('build/core-base64.js', `export const CORE_BASE64 = '${wasm.toString('base64')}'\n`)
+}
+
+/** wasm2js writes a module that makes its instance when imported; here the caller makes it. */
+function instantiable(source: string): string {
+  const tail = source.indexOf('var retasmFunc = asmFunc({')
+  if (tail < 0) throw new Error('wasm2js wrote something unexpected: no call of asmFunc')
+  return `${source.slice(0, tail)}export const instantiate = () => asmFunc({})\n`
+}
+
+async function bundleAll(): Promise<void> {
+  const common = {
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    legalComments: 'none',
+    charset: 'utf8',
+    logLevel: 'warning',
+  } as const
+  await Promise.all([
+    bundle({ ...common, entryPoints: { index: 'bindings/index.ts' }, outdir: 'dist', external: ['#core'] }),
+    bundle({
+      ...common,
+      entryPoints: { js: 'bindings/index.ts' },
+      outdir: 'dist',
+      alias: { '#core': './bindings/runtime/js.ts' },
+      minifySyntax: true,
+      minifyWhitespace: true,
+    }),
+    bundle({
+      ...common,
+      entryPoints: ['inline', 'workerd', 'edge-light'].map((name) => `bindings/runtime/${name}.ts`),
+      outdir: 'dist/core',
+      external: ['*.wasm', '*.wasm?module'],
+    }),
+  ])
+  await copyFile('build/core.wasm', 'dist/core.wasm')
+  await writeFile('dist/core.wasm.d.ts', 'declare const module: WebAssembly.Module\nexport default module\n')
+}
+
+async function declare(): Promise<void> {
+  await rm('dist/types', { recursive: true, force: true })
+  await run(bin('tsc'), ['-p', 'tools/tsconfig.declarations.json'])
+}
+
+const start = performance.now()
+console.log('building')
+await Promise.all([mkdir('build', { recursive: true }), mkdir('dist', { recursive: true })])
+stamps = JSON.parse(await readFile(STAMPS, 'utf8').catch(() => '{}'))
+const tools = ['package-lock.json', 'tools/build.ts']
+await step('core', ['assembly', 'asconfig.json', ...tools], compileCore)
+await step('bundles', ['bindings', 'assembly', ...tools], bundleAll)
+await step('declarations', ['bindings', 'assembly/layout.ts', 'tools/tsconfig.declarations.json', ...tools], declare)
+console.log(`built in ${((performance.now() - start) / 1000).toFixed(1)} s`)
