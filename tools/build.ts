@@ -28,12 +28,12 @@ async function step(name: string, inputs: readonly string[], work: () => Promise
         .update(await readFile(file))
   }
   const stamp = hash.digest('hex')
-  if (!force && stamps[name] === stamp) return console.log(`  ${name}: unchanged`)
+  if (!force && stamps[name] === stamp) return console.error(`  ${name}: unchanged`)
   const start = performance.now()
   await work()
   stamps[name] = stamp
   await writeFile(STAMPS, JSON.stringify(stamps, undefined, 1))
-  console.log(`  ${name}: ${((performance.now() - start) / 1000).toFixed(1)} s`)
+  console.error(`  ${name}: ${((performance.now() - start) / 1000).toFixed(1)} s`)
 }
 
 async function filesOf(path: string): Promise<string[]> {
@@ -100,11 +100,11 @@ async function declare(): Promise<void> {
 }
 
 const start = performance.now()
-console.log('building')
+console.error('building')
 await Promise.all([mkdir('build', { recursive: true }), mkdir('dist', { recursive: true })])
 stamps = JSON.parse(await readFile(STAMPS, 'utf8').catch(() => '{}'))
 const tools = ['package-lock.json', 'tools/build.ts']
 await step('core', ['assembly', 'asconfig.json', ...tools], compileCore)
 await step('bundles', ['bindings', 'assembly', ...tools], bundleAll)
 await step('declarations', ['bindings', 'assembly/layout.ts', 'tools/tsconfig.declarations.json', ...tools], declare)
-console.log(`built in ${((performance.now() - start) / 1000).toFixed(1)} s`)
+console.error(`built in ${((performance.now() - start) / 1000).toFixed(1)} s`)

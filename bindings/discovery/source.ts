@@ -78,7 +78,7 @@ export class ListSource {
   revive(waitUntil?: (promise: Promise<unknown>) => void): void {
     if (this.client === undefined || this.#stop.signal.aborted) return
     if (this.#pushes) return this.#startWatching()
-    if (this.#flight.busy || (this.listed && this.#host.clock() < this.#retryAt)) return
+    if (this.#flight.busy || this.#host.clock() < this.#retryAt) return
     const flight = this.#flight.run(() => this.#ask()).catch(() => {})
     waitUntil?.(flight)
   }

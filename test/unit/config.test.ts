@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest'
+import {
+  createLoadBalancer,
+  EvenkeelError,
+  hint,
+  leastRequest,
+  peakEwma,
+  roundRobin,
+  subset,
+  weighted,
+  zonePreference,
+} from '../../bindings/index.js'
+
+/** The error that `act` throws. */
+function errorOf(act: () => unknown): EvenkeelError {
+  try {
+    act()
+  } catch (error) {
+    if (error instanceof EvenkeelError) return error
+    throw error
+  }
+  throw new Error('nothing was thrown')
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the point is what types would refuse
+const make = (options: any) => () => createLoadBalancer(options)
+// biome-ignore lint/suspicious/noExplicitAny: as above
+const service = (options: any) => make({ services: { s: options } })
+const ok = ['http://h:1']
+
+describe('each bad option is an error that names it', () => {
+  it.each<[string, () => unknown, string, RegExp]>([
+    ['unknown balancer option', make({ sevices: {} }), 'createLoadBalancer.sevices', /accepted: services/],
+    ['unknown service option', service({ instances: ok, polcy: 'random' }), 'services.s.polcy', /accepted: .*policy/],
+    ['unknown default', make({ defaults: { ttl: 1 } }), 'defaults.ttl', /accepted/],
+    ['unknown cache option', service({ instances: ok, cache: { ttl: 1 } }), 'services.s.cache.ttl', /ttlMs/],
+    ['unknown retry option', service({ instances: ok, retry: { times: 1 } }), 'services.s.retry.times', /methods/],
+    [
+      'unknown policy option',
+      service({ instances: ok, policy: { type: 'peak-ewma', decay: 1 } }),
+      'peakEwma.decay',
+      /decayMs/,
+    ],
+    [
+      'unknown supplier option',
+      service({ instances: ok, suppliers: [{ type: 'hint', headers: 'x' }] }),
+      'hint.headers',
+      /header/,
+    ],
+    ['unknown policy', service({ instances: ok, policy: 'round-robbin' }), 'services.s.policy', /known: round-robin/],
+    [
+      'unknown supplier',
+      service({ instances: ok, suppliers: ['zone'] }),
+      'services.s.suppliers[0]',
+      /known: zone-preference/,
+    ],
+    [
+      'a policy of a later version',
+      service({ instances: ok, policy: 'maglev' }),
+      'services.s.policy',
+      /not supported yet/,
+    ],
+    [
+      'a supplier of a later version',
+      service({ instances: ok, suppliers: ['canary'] }),
+      'services.s.suppliers[0]',
+      /not supported yet/,
+    ],
+    ['health checks', service({ instances: ok, healthCheck: {} }), 'services.s.healthCheck', /not supported yet/],
+    ['presets', service({ instances: ok, preset: 'weighted' }), 'services.s.preset', /not supported yet/],
+    ['x-forwarded', service({ instances: ok, xForwarded: true }), 'services.s.xForwarded', /not supported yet/],
+    ['traces', service({ instances: ok, trace: {} }), 'services.s.trace', /not supported yet/],
+    [
+      'protected lists',
+      service({ instances: ok, emptyList: { protectMs: 1 } }),
+      'services.s.emptyList',
+      /not supported yet/,
+    ],
+    ['compat', make({ compat: 'spring' }), 'compat', /not supported yet/],
+    ['lifecycle', make({ lifecycle: [{}] }), 'lifecycle', /not supported yet/],
+    ['transformers', make({ transformers: [(r: Request) => r] }), 'transformers', /not supported yet/],
+    ['merged discovery', make({ discoveryMode: 'merge' }), 'discoveryMode', /not supported yet/],
+    [
+      'several discovery clients',
+      make({
+        discovery: [
+          { name: 'a', get: () => [] },
+          { name: 'b', get: () => [] },
+        ],
+      }),
+      'discovery',
+      /not supported yet/,
+    ],
+    ['empty service id', make({ services: { '': ok } }), 'services', /non-empty string/],
+    ['neither instances nor discovery', service({}), 'services.s', /needs instances or discovery/],
+    [
+      'instances and discovery',
+      service({ instances: ok, discovery: { name: 'a', get: () => [] } }),
+      'services.s',
+      /one or the other/,
+    ],
+    ['duplicate instance ids', service(['http://h:1', 'http://h:1']), 'services.s.instances[1].instanceId', /"h:1"/],
+    ['port 65536', service([{ host: 'h', port: 65536 }]), 'services.s.instances[0].port', /65535.*65536/],
+    ['a port that is text', service([{ host: 'h', port: '80' }]), 'services.s.instances[0].port', /whole number/],
+    ['a URL with a bad port', service(['http://h:65536']), 'services.s.instances[0]', /not a URL/],
+    ['a URL with a path', service(['http://h:1/api']), 'services.s.instances[0]', /alone/],
+    ['no host', service([{ port: 1 }]), 'services.s.instances[0]', /needs a url, a host or a fetcher/],
+    ['a host that is a URL', service([{ host: 'http://h' }]), 'services.s.instances[0].host', /host name/],
+    ['weight NaN', service([{ host: 'h', weight: Number.NaN }]), 'services.s.instances[0].weight', /NaN/],
+    ['weight −1', service([{ host: 'h', weight: -1 }]), 'services.s.instances[0].weight', /from 0/],
+    ['weight 2^31', service([{ host: 'h', weight: 2 ** 31 }]), 'services.s.instances[0].weight', /2147483647/],
+    [
+      'metadata that is no string',
+      service([{ host: 'h', metadata: { a: 1 } }]),
+      'services.s.instances[0].metadata.a',
+      /string/,
+    ],
+    ['a fetcher without an id', service([{ fetcher: { fetch } }]), 'services.s.instances[0].instanceId', /fetcher/],
+    ['instances that are no array', service({ instances: 'http://h:1' }), 'services.s.instances', /array/],
+    [
+      'a cache time that is text',
+      service({ instances: ok, cache: { ttlMs: '35s' } }),
+      'services.s.cache.ttlMs',
+      /number of ms/,
+    ],
+    ['an attempt timeout of 0', service({ instances: ok, attemptTimeoutMs: 0 }), 'services.s.attemptTimeoutMs', /1/],
+    [
+      'a no-instance status of 200',
+      service({ instances: ok, noInstanceStatus: 200 }),
+      'services.s.noInstanceStatus',
+      /400 to 599/,
+    ],
+    ['release', service({ instances: ok, release: 'never' }), 'services.s.release', /'headers' or 'body'/],
+    ['a seed that is text', make({ seed: 'x' }), 'seed', /finite number/],
+    ['a clock that is none', make({ clock: 5 }), 'clock', /function/],
+    ['a module that is none', make({ module: {} }), 'module', /WebAssembly.Module/],
+    ['unknownService', make({ unknownService: 'ignore' }), 'unknownService', /'error' or 'passthrough'/],
+    [
+      'two weighted suppliers',
+      service({ instances: ok, suppliers: ['weighted', 'weighted'] }),
+      'services.s.suppliers',
+      /once/,
+    ],
+    ['subset without an id', service({ instances: ok, suppliers: ['subset'] }), 'subset.instanceId', /required/],
+    ['subset of size 0', () => subset({ instanceId: 'a', size: 0 }), 'subset.size', /1/],
+    ['round robin start', () => roundRobin({ start: 0.5 }), 'roundRobin.start', /whole number/],
+    ['eleven choices', () => leastRequest({ choices: 11 }), 'leastRequest.choices', /2 to 10/],
+    ['a decay of 0', () => peakEwma({ decayMs: 0 }), 'peakEwma.decayMs', /1/],
+    ['a weight that is no function', () => weighted({ weight: 3 as never }), 'weighted.weight', /function/],
+    ['a fallback', () => hint({ fallback: 'some' as never }), 'hint.fallback', /'all' or 'none'/],
+    ['an empty zone', () => zonePreference({ zone: '' }), 'zonePreference.zone', /non-empty/],
+    ['a policy without pick', service({ instances: ok, policy: {} }), 'services.s.policy', /policy, its name/],
+    ['a discovery client without get', service({ discovery: { name: 'x' } }), 'services.s.discovery', /get or watch/],
+    ['an override', () => createLoadBalancer({}).with({ retries: 1 } as never), 'with.retries', /retry/],
+  ])('%s', (_, act, option, message) => {
+    const error = errorOf(act)
+    expect(error).toMatchObject({ code: 'EVENKEEL_CONFIG', option })
+    expect(error.message).toMatch(message)
+  })
+})
+
+it('what belongs to later versions of a service says so', async () => {
+  const s = createLoadBalancer({ services: { s: ok } }).service('s')
+  for (const act of [() => s.drain('h:1'), () => s.restore('h:1'), () => s.timeline(), () => s.recent()]) {
+    expect(errorOf(act)).toMatchObject({ code: 'EVENKEEL_CONFIG', message: expect.stringMatching(/not supported yet/) })
+  }
+  await expect(s.check()).rejects.toMatchObject({ code: 'EVENKEEL_CONFIG' })
+})
+
+it('a service that can not be defined leaves nothing behind', () => {
+  const lb = createLoadBalancer({})
+  expect(errorOf(() => lb.define('s', { instances: ['http://h:1', 'http://h:1'] })).code).toBe('EVENKEEL_CONFIG')
+  expect(errorOf(() => lb.pick('s')).code).toBe('EVENKEEL_UNKNOWN_SERVICE')
+  lb.define('s', { instances: ok })
+  expect(errorOf(() => lb.define('s', { instances: ok })).message).toMatch(/defined already/)
+  expect(lb.pick('s')?.instance.instanceId).toBe('h:1')
+})
+
+it('a refused update leaves the old list in force', () => {
+  const s = createLoadBalancer({ services: { s: ok } }).service('s')
+  const before = s.instances()
+  expect(errorOf(() => s.update(['http://new:1', { host: 'h', port: -5 }])).option).toBe('services.s.instances[1].port')
+  expect(s.instances()).toBe(before)
+  expect(s.pick()?.instance.instanceId).toBe('h:1')
+})
+
+it('names suggest themselves when only their case is wrong', () => {
+  const lb = createLoadBalancer({ services: { Stock: ok } })
+  expect(errorOf(() => lb.pick('stock' as never)).message).toBe('there is no service "stock"; did you mean "Stock"?')
+})
+
+it('tells each effective option and where it comes from', () => {
+  const lb = createLoadBalancer({
+    defaults: { retry: { maxRetriesOnNextServiceInstance: 3 }, policy: 'random', hints: { a: '1' } },
+    services: { s: { instances: ok, policy: 'round-robin', hints: { b: '2' } } },
+  })
+  expect(lb.service('s').options()).toMatchObject({
+    policy: { value: 'round-robin', from: 'service' },
+    hints: { value: { a: '1', b: '2' }, from: 'service' },
+    retry: { value: { maxRetriesOnNextServiceInstance: 3, maxRetriesOnSameServiceInstance: 0 }, from: 'balancer' },
+    release: { value: 'headers', from: 'default' },
+  })
+})

@@ -1,0 +1,346 @@
+import { describe, expect, it } from 'vitest'
+import {
+  attemptsOf,
+  createLoadBalancer,
+  type FetchLike,
+  type LoadBalancerOptions,
+  roundRobin,
+  type ServiceOptions,
+} from '../../bindings/index.js'
+
+const refused = () =>
+  Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }) })
+
+/** A balancer over a transport that the test scripts: one answer after the other, the last one for ever. */
+function make(
+  answers: (Response | Error | (() => Promise<Response>))[],
+  options: Partial<ServiceOptions> = {},
+  balancer: Partial<LoadBalancerOptions> = {},
+) {
+  const sent: { url: string; init: RequestInit | undefined; input: string | URL | Request }[] = []
+  const transport: FetchLike = (input, init) => {
+    const answer = answers[Math.min(sent.length, answers.length - 1)]
+    sent.push({ url: input instanceof Request ? input.url : String(input), init, input })
+    if (answer instanceof Error) return Promise.reject(answer)
+    return typeof answer === 'function' ? answer() : Promise.resolve((answer as Response).clone())
+  }
+  const time = { now: 0 }
+  const lb = createLoadBalancer({
+    clock: () => time.now,
+    seed: 1,
+    fetch: transport,
+    ...balancer,
+    services: {
+      s: { instances: ['http://a:1', 'http://b:1', 'http://c:1'], policy: roundRobin({ start: -1 }), ...options },
+    },
+  })
+  const service = lb.service('s')
+  const idle = () => service.stats().instances.every(({ inFlight }) => inFlight === 0)
+  const hosts = () => sent.map(({ url }) => new URL(url).host.slice(0, 1)).join('')
+  return { lb, service, sent, time, idle, hosts }
+}
+
+const ok = new Response('ok')
+
+describe('lb.fetch', () => {
+  it('hands input and init on untouched, but for the authority', async () => {
+    const { lb, sent } = make([ok])
+    const init = { method: 'POST', body: 'x', redirect: 'manual', credentials: 'include' } as const
+    await lb.fetch('http://s/a%2Fb//c?x=%7C&y=a+b;c#f', init)
+    expect(sent[0]).toMatchObject({ url: 'http://a:1/a%2Fb//c?x=%7C&y=a+b;c#f' })
+    expect(sent[0]?.init).toBe(init)
+  })
+
+  it('finds the service by the host: as written in text, ignoring case in a URL', async () => {
+    const { lb } = make([ok])
+    lb.define('My_Service', { instances: ['http://m:1'] })
+    const fetch = lb.fetch
+    expect((await fetch('http://My_Service/')).status).toBe(200)
+    expect((await fetch(new URL('http://My_Service/'))).status).toBe(200)
+    expect((await fetch(new Request('http://My_Service/'))).status).toBe(200)
+    await expect(fetch('http://my_service/')).rejects.toMatchObject({
+      code: 'EVENKEEL_UNKNOWN_SERVICE',
+      message: expect.stringContaining('did you mean "My_Service"'),
+    })
+  })
+
+  it('refuses what names no service, or passes it through', async () => {
+    const strict = make([ok])
+    await expect(strict.lb.fetch('/x')).rejects.toMatchObject({ code: 'EVENKEEL_CONFIG', option: 'url' })
+    await expect(strict.lb.fetch('http://example/x')).rejects.toMatchObject({
+      code: 'EVENKEEL_UNKNOWN_SERVICE',
+      serviceId: 'example',
+    })
+    const open = make([ok], {}, { unknownService: 'passthrough' })
+    await open.lb.fetch('http://example/x?y')
+    expect(open.sent[0]?.url).toBe('http://example/x?y')
+  })
+
+  it('answers with no instance as told: an error, or a response', async () => {
+    const throwing = make([ok], { instances: [] })
+    await expect(throwing.lb.fetch('http://s/')).rejects.toMatchObject({ code: 'EVENKEEL_NO_INSTANCE', serviceId: 's' })
+    const answering = make([ok], { instances: [], noInstance: 'response', noInstanceStatus: 404 })
+    const response = await answering.lb.fetch('http://s/')
+    expect([response.status, await response.text()]).toEqual([
+      404,
+      'no instance of "s" is available (its list is empty)',
+    ])
+  })
+
+  it('sends through a service binding without an address', async () => {
+    const seen: string[] = []
+    const fetcher = {
+      fetch: (input: string | URL | Request) => (seen.push(String(input)), Promise.resolve(new Response('bound'))),
+    }
+    const { lb, service } = make([ok], { instances: [{ instanceId: 'b', fetcher }] })
+    expect(await (await lb.fetch('http://s/x?y')).text()).toBe('bound')
+    await service.pick()?.fetch('/z')
+    expect(seen).toEqual(['http://s/x?y', 'http://s/z'])
+  })
+
+  it('through a service replaces any host, and takes a path', async () => {
+    const { service, sent } = make([ok])
+    await service.fetch('https://whatever/x')
+    await service.fetch('/y')
+    expect(sent.map(({ url }) => url)).toEqual(['http://a:1/x', 'http://b:1/y'])
+  })
+
+  it('through a lease completes it by the result, and never goes elsewhere', async () => {
+    const { service, sent, idle } = make([new Response('', { status: 503 }), refused(), ok])
+    await service.pick()?.fetch('/x')
+    await expect(service.pick()?.fetch('/x')).rejects.toThrow('fetch failed')
+    expect(sent).toHaveLength(2)
+    expect(service.stats().instances.map(({ failures }) => failures)).toEqual([1, 1, 0])
+    expect(idle()).toBe(true)
+  })
+})
+
+describe('retries', () => {
+  it('once on another instance after a connection error, the attempts told beside the response', async () => {
+    const { lb, service, hosts, idle } = make([refused(), ok])
+    const response = await lb.fetch('http://s/')
+    expect(hosts()).toBe('ac')
+    expect(
+      attemptsOf(response).map(({ instance, status, error }) => [instance.host, status, error !== undefined]),
+    ).toEqual([
+      ['a', undefined, true],
+      ['c', 200, false],
+    ])
+    expect(service.stats()).toMatchObject({ retriesNext: 1, retriesSame: 0 })
+    expect(idle()).toBe(true)
+  })
+
+  it('end with the last real error, unchanged', async () => {
+    const errors = [refused(), refused()]
+    const { lb, hosts, idle } = make(errors)
+    const error = await lb.fetch('http://s/').catch((caught) => caught)
+    expect(error).toBe(errors[1])
+    expect(Object.keys(error)).toEqual(['cause'])
+    expect(attemptsOf(error).map((attempt) => attempt.error)).toEqual(errors)
+    expect(hosts()).toBe('ac')
+    expect(idle()).toBe(true)
+  })
+
+  // SCLB 5.0: (1 + same) × (1 + next) attempts. Round robin's second place among the two others is c.
+  it.each([
+    [0, 0, 'a'],
+    [0, 1, 'ac'],
+    [1, 0, 'aa'],
+    [1, 1, 'aacc'],
+    [2, 1, 'aaaccc'],
+    [0, 2, 'acb'],
+  ])('same %i, next %i: %s', async (same, next, expected) => {
+    const { lb, hosts, idle } = make([refused()], {
+      retry: { maxRetriesOnSameServiceInstance: same, maxRetriesOnNextServiceInstance: next },
+    })
+    await expect(lb.fetch('http://s/')).rejects.toThrow('fetch failed')
+    expect(hosts()).toBe(expected)
+    expect(idle()).toBe(true)
+  })
+
+  it.each([
+    ['GET', {}, 2],
+    ['HEAD', {}, 2],
+    ['OPTIONS', {}, 2],
+    ['POST', {}, 1],
+    ['PUT', {}, 1],
+    ['DELETE', {}, 1],
+    ['POST', { headers: { 'Idempotency-Key': '1' } }, 2],
+    ['POST', { body: 'text', headers: { 'idempotency-key': '1' } }, 2],
+    ['POST', { body: new Blob(['x']).stream(), duplex: 'half', headers: { 'idempotency-key': '1' } }, 1],
+  ] as [string, RequestInit, number][])('%s with %j is tried %i times', async (method, init, times) => {
+    const { lb, sent } = make([refused()])
+    await expect(lb.fetch('http://s/', { method, ...init })).rejects.toThrow('fetch failed')
+    expect(sent).toHaveLength(times)
+  })
+
+  it('of all operations, if told so', async () => {
+    const { lb, sent } = make([refused()], { retry: { retryOnAllOperations: true } })
+    await expect(lb.fetch('http://s/', { method: 'POST' })).rejects.toThrow()
+    expect(sent).toHaveLength(2)
+  })
+
+  it('not for errors that are no connection failures, unless told so', async () => {
+    const odd = new TypeError('invalid header')
+    const plain = make([odd])
+    await expect(plain.lb.fetch('http://s/')).rejects.toBe(odd)
+    expect(plain.sent).toHaveLength(1)
+    const told = make([odd, ok], { retry: { exceptions: (error) => error === odd } })
+    expect((await told.lb.fetch('http://s/')).status).toBe(200)
+  })
+
+  it('of listed statuses, the last response returned whatever it is', async () => {
+    const busy = () => Promise.resolve(new Response('busy', { status: 503 }))
+    const { lb, hosts, idle } = make([busy], { retry: { statusCodes: [503] } })
+    const response = await lb.fetch('http://s/')
+    expect([response.status, await response.text(), hosts()]).toEqual([503, 'busy', 'ac'])
+    expect(attemptsOf(response)).toHaveLength(2)
+    expect(idle()).toBe(true)
+  })
+
+  it('for one call only', async () => {
+    const { lb, sent } = make([refused()])
+    await expect(lb.with({ retry: false }).fetch('http://s/')).rejects.toThrow()
+    expect(sent).toHaveLength(1)
+    await expect(lb.with({ retry: { maxRetriesOnNextServiceInstance: 2 } }).fetch('http://s/')).rejects.toThrow()
+    expect(sent).toHaveLength(4)
+  })
+
+  it('with a pause in between, where asked for', async () => {
+    const { lb, hosts } = make([refused(), ok], { retry: { backoff: { minMs: 1, maxMs: 2, jitter: 1 } } })
+    await lb.fetch('http://s/')
+    expect(hosts()).toBe('ac')
+  })
+})
+
+describe('time limits and aborts', () => {
+  /** A request that ends only by its signal. */
+  const hang = (init: RequestInit | undefined) =>
+    new Promise<Response>((_, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)))
+
+  it('an attempt that takes too long moves on to another instance', async () => {
+    const { lb, service, sent, idle } = make([() => hang(sent.at(-1)?.init), ok], { attemptTimeoutMs: 10 })
+    const response = await lb.fetch('http://s/')
+    expect(response.status).toBe(200)
+    expect(attemptsOf(response)[0]?.error).toMatchObject({ code: 'EVENKEEL_TIMEOUT' })
+    expect(service.stats().instances.map(({ failures }) => failures)).toEqual([1, 0, 0])
+    expect(idle()).toBe(true)
+  })
+
+  it('a call that takes too long ends, whatever retries are left', async () => {
+    const { lb, sent, idle } = make([() => hang(sent.at(-1)?.init)], { timeoutMs: 10 })
+    await expect(lb.fetch('http://s/')).rejects.toMatchObject({
+      code: 'EVENKEEL_TIMEOUT',
+      message: 'a call of "s" took longer than 10 ms',
+    })
+    expect(sent).toHaveLength(1)
+    expect(idle()).toBe(true)
+    await expect(lb.with({ timeoutMs: 5 }).fetch('http://s/')).rejects.toMatchObject({
+      message: 'a call of "s" took longer than 5 ms',
+    })
+  })
+
+  it('an aborted call is cancelled: neither failure nor retried, its reason unchanged', async () => {
+    const { lb, service, sent, idle } = make([() => hang(sent.at(-1)?.init)])
+    const controller = new AbortController()
+    const call = lb.fetch('http://s/', { signal: controller.signal })
+    const reason = new Error('the user left')
+    controller.abort(reason)
+    await expect(call).rejects.toBe(reason)
+    expect(sent).toHaveLength(1)
+    expect(service.stats().instances[0]).toMatchObject({ cancelled: 1, failures: 0 })
+    expect(idle()).toBe(true)
+  })
+
+  it('what never left is not the fault of the instance', async () => {
+    const { lb, service } = make([ok])
+    const used = new Request('http://s/', { method: 'POST', body: 'x' })
+    await used.text()
+    await expect(lb.fetch(used)).rejects.toThrow(TypeError)
+    expect(service.stats().instances[0]).toMatchObject({ cancelled: 1, failures: 0, inFlight: 0 })
+  })
+})
+
+describe("release: 'body'", () => {
+  const streaming = () =>
+    Promise.resolve(
+      new Response(
+        new ReadableStream({
+          pull(controller) {
+            controller.enqueue(new TextEncoder().encode('x'))
+            if (++pulls === 3) controller.close()
+          },
+        }),
+      ),
+    )
+  let pulls = 0
+
+  it('counts in flight until the body is read', async () => {
+    pulls = 0
+    const { lb, service, idle } = make([streaming], { release: 'body' })
+    const response = await lb.fetch('http://s/')
+    expect(idle()).toBe(false)
+    expect(await response.text()).toBe('xxx')
+    expect(idle()).toBe(true)
+    expect(service.stats().instances[0]).toMatchObject({ successes: 1 })
+  })
+
+  it('or given up', async () => {
+    pulls = -100
+    const { lb, service, idle } = make([streaming], { release: 'body' })
+    const response = await lb.fetch('http://s/')
+    await response.body?.cancel()
+    expect(idle()).toBe(true)
+    expect(service.stats().instances[0]).toMatchObject({ cancelled: 1 })
+  })
+
+  it('or broken off', async () => {
+    const broken = new Error('reset')
+    const { lb, service, idle } = make(
+      [() => Promise.resolve(new Response(new ReadableStream({ pull: (controller) => controller.error(broken) })))],
+      { release: 'body' },
+    )
+    const response = await lb.fetch('http://s/')
+    await expect(response.text()).rejects.toBe(broken)
+    expect(idle()).toBe(true)
+    expect(service.stats().instances[0]).toMatchObject({ failures: 1 })
+  })
+
+  it('or absent', async () => {
+    const { lb, idle } = make([() => Promise.resolve(new Response(null, { status: 204 }))], { release: 'body' })
+    await lb.fetch('http://s/')
+    expect(idle()).toBe(true)
+  })
+})
+
+it('a call to many instances under random failures and aborts leaves nothing in flight', async () => {
+  let state = 42
+  const random = () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32
+  const answers = Array.from({ length: 400 }, () => () => {
+    const draw = random()
+    if (draw < 0.2) return Promise.reject(refused())
+    if (draw < 0.3) return Promise.reject(new Error('odd'))
+    return Promise.resolve(new Response('x', { status: draw < 0.5 ? 503 : 200 }))
+  })
+  const { lb, service, idle } = make(answers, {
+    policy: 'peak-ewma',
+    retry: { statusCodes: [503], maxRetriesOnSameServiceInstance: 1 },
+  })
+  const calls = Array.from({ length: 200 }, (_, i) => {
+    const controller = new AbortController()
+    if (i % 7 === 0) controller.abort()
+    return lb.fetch('http://s/', { signal: controller.signal }).then(
+      () => {},
+      () => {},
+    )
+  })
+  await Promise.all(calls)
+  expect(idle()).toBe(true)
+  const total = service
+    .stats()
+    .instances.reduce(
+      (sum, { picks, successes, failures, cancelled }) => sum + picks - successes - failures - cancelled,
+      0,
+    )
+  expect(total).toBe(0)
+})
