@@ -1,7 +1,8 @@
 /** @module The balancer: services by name, and a `fetch` that finds the service in the URL. */
 
 import { hostOf } from './client/uri.js'
-import { checkBalancerOptions, checkOverrides, settingsOf } from './config/settings.js'
+import { checkBalancerOptions, checkOverrides } from './config/option-checks.js'
+import { settingsOf } from './config/settings.js'
 import { coreOf } from './core/core.js'
 import { ClosedError, ConfigError, show, UnknownServiceError } from './errors.js'
 import { defaultClock } from './runtime/host.js'

@@ -231,15 +231,15 @@ class Call {
     const { backoff } = this.#retry
     if (backoff === undefined) return
     const delay = Math.min(backoff.minMs * 2 ** Math.min(retry, 31), backoff.maxMs)
-    const spread = delay * backoff.jitter * (2 * this.#service.random() - 1)
+    const spread = delay * backoff.jitter * (2 * this.#service.picker.random() - 1)
     const wait = Math.min(Math.max(delay + spread, backoff.minMs), backoff.maxMs)
     await sleep(wait, anySignal([this.#signal, this.#timeLimit?.controller.signal]))
   }
 
   #noInstance(): Promise<Response> {
     this.#timeLimit?.stop()
-    const { serviceId, settings, members } = this.#service
-    const known = members.instances.length
+    const { serviceId, settings } = this.#service
+    const known = this.#service.instances().length
     const message = `no instance of "${serviceId}" is available (${known === 0 ? 'its list is empty' : `none of ${known} is left by the suppliers`})`
     if (settings.noInstance === 'response') return Promise.resolve(this.#noInstanceResponse(message))
     return Promise.reject(new NoInstanceError(message, { serviceId }))

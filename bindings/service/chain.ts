@@ -20,6 +20,8 @@ export class Chain {
   readonly #stages: readonly Stage[]
   /** The first stages, as far as they depend on no request: their outcome is kept for the whole tree. */
   readonly #fixed: number
+  /** The stages that want to know what was picked. */
+  readonly #hearing: readonly Stage[]
   #tree: CandidateTree | undefined
   #start: CandidateList | undefined
   #fixedSteps: readonly Step[] = []
@@ -28,6 +30,7 @@ export class Chain {
   constructor(stages: readonly Stage[], avoidPrevious: boolean) {
     this.#stages = stages
     this.avoidPrevious = avoidPrevious
+    this.#hearing = stages.filter((stage) => stage.selected !== undefined)
     this.foreign = stages.some((stage) => stage.foreign)
     const open = stages.findIndex((stage) => stage.memo !== 'fixed')
     this.#fixed = open < 0 ? stages.length : open
@@ -68,12 +71,9 @@ export class Chain {
     return steps
   }
 
+  /** Tells the suppliers that want to know, innermost last as in SCLB. */
   selected(instance: ServiceInstance, request: PickRequest): void {
-    for (const stage of this.#stages) stage.selected?.(instance, request)
-  }
-
-  get hears(): boolean {
-    return this.#stages.some((stage) => stage.selected !== undefined)
+    for (let i = this.#hearing.length - 1; i >= 0; i--) (this.#hearing[i] as Stage).selected?.(instance, request)
   }
 
   #begin(tree: CandidateTree, request: PickRequest): void {

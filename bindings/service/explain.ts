@@ -7,23 +7,9 @@ import type { CandidateTree } from './candidates.js'
 import type { Step } from './chain.js'
 import type { BalancedService } from './service.js'
 
-/** What the service knows of its list beside the instances. */
-export interface ListFacts {
-  readonly unreadableWeights: readonly string[]
-  readonly mergedDuplicates: readonly string[]
-  /** Counts the lists that have been in force. */
-  readonly version: number
-  /** Of the order of instance ids: two clients with the same digest rotate over the same list. */
-  readonly digest: string
-}
-
-export function explain(
-  service: BalancedService,
-  tree: CandidateTree,
-  request: PickRequest,
-  facts: ListFacts,
-): Explanation {
-  const { source, chain } = service
+export function explain(service: BalancedService, tree: CandidateTree, request: PickRequest): Explanation {
+  const { source, roster } = service
+  const { chain } = service.picker
   const found = tree.root.length
   const steps = [...chain.steps(tree, request)]
   const before = steps.at(-1)?.list ?? tree.root
@@ -58,13 +44,13 @@ export function explain(
     source: {
       ...source.client?.describe?.(service.serviceId),
       discovery: source.client?.name ?? 'static',
-      version: String(facts.version),
-      orderDigest: facts.digest,
+      version: String(roster.version),
+      orderDigest: roster.orderDigest(),
     },
     layers,
     candidates,
     excluded: steps.flatMap(excludedBy),
-    notes: notesOn(service, steps, facts),
+    notes: notesOn(service, steps),
   }
 }
 
@@ -79,19 +65,21 @@ function excludedBy(step: Step): Explanation['excluded'] {
 /** Metadata that only a supplier gives a meaning. */
 const MEANT_FOR: Record<string, string> = { weight: 'weighted', zone: 'zone-preference', hint: 'hint' }
 
-function notesOn(service: BalancedService, steps: readonly Step[], facts: ListFacts): string[] {
+function notesOn(service: BalancedService, steps: readonly Step[]): string[] {
   const notes: string[] = []
+  const instances = service.instances()
   const suppliers = new Set(service.settings.suppliers.map(({ name }) => name))
   for (const [key, supplier] of Object.entries(MEANT_FOR)) {
-    const count = service.members.instances.filter(({ metadata }) => metadata[key] !== undefined).length
+    const count = instances.filter(({ metadata }) => metadata[key] !== undefined).length
     if (count > 0 && !suppliers.has(supplier)) {
       notes.push(
-        `${count} of ${service.members.instances.length} instances have ${key} metadata, but "${supplier}" is not among the suppliers`,
+        `${count} of ${instances.length} instances have ${key} metadata, but "${supplier}" is not among the suppliers`,
       )
     }
   }
-  for (const id of facts.unreadableWeights) notes.push(`the weight of "${id}" can't be read and counts as 1`)
-  for (const id of facts.mergedDuplicates) notes.push(`"${id}" was listed more than once: its first entry counts`)
+  for (const id of service.roster.unreadableWeights) notes.push(`the weight of "${id}" can't be read and counts as 1`)
+  for (const id of service.roster.mergedDuplicates)
+    notes.push(`"${id}" was listed more than once: its first entry counts`)
   for (const step of steps) {
     if (step.reason === 'own zone unset') notes.push('own zone unset: zone-preference keeps everything')
     if (step.fellBack) notes.push(`${step.stage} fell back to ${step.list.length} instances: ${step.reason}`)

@@ -6,9 +6,10 @@ import type { CandidateTree } from './candidates.js'
 import type { BalancedService } from './service.js'
 
 export function statsOf(service: BalancedService, tree: CandidateTree): ServiceStats {
-  const { counters, members, source } = service
+  const { counters, source } = service
+  const { members } = service.roster
   const { instances } = members
-  const steps = service.chain.steps(tree, NO_REQUEST)
+  const steps = service.picker.chain.steps(tree, NO_REQUEST)
   return {
     serviceId: service.serviceId,
     instances: instances.map((instance): InstanceStats => {

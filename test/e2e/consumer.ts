@@ -1,7 +1,7 @@
 /** A project of somebody else's: an example copied out of the repository, with the package installed from its tarball. */
 
 import { execFile, spawn } from 'node:child_process'
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -14,14 +14,18 @@ const env = { ...process.env, PATH: `${join(root, 'node_modules/.bin')}${delimit
 
 export interface Consumer {
   readonly folder: string
+  /** Runs a program in the project to its end; its output. Rejects with it unless the status is 0. */
+  run(command: string[]): Promise<string>
   /** Starts a program in the project and waits until `url` answers. */
   start(command: string[], variables: Record<string, string>, url: string): Promise<void>
   stop(): Promise<void>
 }
 
-export async function consumerOf(example: string): Promise<Consumer> {
+/** `example` is copied into the project; without one it has nothing but the package. */
+export async function consumerOf(example?: string): Promise<Consumer> {
   const folder = await mkdtemp(join(tmpdir(), 'evenkeel-consumer-'))
-  await cp(join(root, 'examples', example), folder, { recursive: true })
+  if (example !== undefined) await cp(join(root, 'examples', example), folder, { recursive: true })
+  else await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module', private: true }))
   const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: root })
   await run('npm', ['install', '--no-audit', '--no-fund', '--offline', `./${stdout.trim().split('\n').at(-1)}`], {
     cwd: folder,
@@ -29,6 +33,10 @@ export async function consumerOf(example: string): Promise<Consumer> {
   const stops: (() => Promise<void>)[] = [() => rm(folder, { recursive: true, force: true })]
   return {
     folder,
+    async run([command, ...args]) {
+      const { stdout } = await run(command as string, args, { cwd: folder, env })
+      return stdout
+    },
     async start([command, ...args], variables, url) {
       const child = spawn(command as string, args, { cwd: folder, env: { ...env, ...variables }, detached: true })
       let output = ''

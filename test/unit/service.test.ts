@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { coreOf } from '../../bindings/core/core.js'
 import {
@@ -216,6 +218,18 @@ describe('weights', () => {
     expect([...picks(() => service.pick(), 9)].filter((host) => host === 'a')).toHaveLength(5)
     service.update([...abc, 'http://d:1'])
     expect(asked.join('')).toBe('abcd')
+  })
+
+  it('from a function that throws refuse the list, and the old one stays', () => {
+    const weight = ({ host }: ServiceInstance) => {
+      if (host === 'x') throw new Error('no weight for x')
+      return 1
+    }
+    const { service } = make({ instances: abc, suppliers: [weighted({ weight })] })
+    const before = service.instances()
+    expect(() => service.update(['http://a:1', 'http://x:1'])).toThrow('no weight for x')
+    expect(service.instances()).toBe(before)
+    expect([...picks(() => service.pick(), 3)].sort().join('')).toBe('abc')
   })
 
   it('follow a refresh that changes them', () => {
@@ -597,6 +611,21 @@ describe('a balancer', () => {
     for (let i = 0; i < 1_000; i++) await cycle()
     const before = coreOf().exports.memory.buffer.byteLength
     for (let i = 0; i < 10_000; i++) await cycle()
+    expect(coreOf().exports.memory.buffer.byteLength).toBe(before)
+  })
+
+  it('that nobody closes gives its memory back when it is collected', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const round = async () => {
+      for (let i = 0; i < 500; i++) createLoadBalancer({ services: { s: abc } }).pick('s')
+      collect()
+      // Finalizers run as tasks of their own.
+      await new Promise((resolve) => setTimeout(resolve))
+    }
+    for (let i = 0; i < 5; i++) await round()
+    const before = coreOf().exports.memory.buffer.byteLength
+    for (let i = 0; i < 20; i++) await round()
     expect(coreOf().exports.memory.buffer.byteLength).toBe(before)
   })
 

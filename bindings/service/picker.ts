@@ -1,0 +1,159 @@
+/** @module From a request to a row: the chain's candidates, and the policy's choice among them. */
+
+import type { ServiceSettings } from '../config/settings.js'
+import type { Core } from '../core/core.js'
+import { ConfigError, show } from '../errors.js'
+import { type Engine, engineOf, orderFor } from '../policy/engine.js'
+import { entropy } from '../runtime/host.js'
+import { type StageContext, stageOf } from '../supplier/stage.js'
+import { weighingOf } from '../supplier/weighted.js'
+import type { PickContext, Policy } from '../types/extension.js'
+import type { ServiceInstance } from '../types/instance.js'
+import type { PickRequest } from '../types/request.js'
+import { type CandidateList, CandidateTree } from './candidates.js'
+import { Chain, type Step } from './chain.js'
+import type { Counters } from './counters.js'
+import type { Members } from './members.js'
+import type { Resources } from './resources.js'
+
+export class Picker {
+  readonly chain: Chain
+  /** How the built-in policy works in the core; undefined: a policy of the user's own. */
+  readonly engine: Engine | undefined
+  /** When the last row was picked, in the clock's ms; NaN if its policy reads no clock. */
+  pickedAtMs = Number.NaN
+  /** What fell back since this was last emptied. */
+  readonly fellBack: Step[] = []
+
+  readonly #core: Core
+  readonly #members: Members
+  readonly #resources: Resources
+  readonly #policy: Policy
+  readonly #context: StageContext
+  readonly #clock: () => number
+  readonly #counters: Counters
+  readonly #seed: number | undefined
+  readonly #order: number
+  /** User code runs within a pick: its lists must outlive whatever that code does. */
+  readonly #foreign: boolean
+  #seeded = false
+
+  constructor(
+    core: Core,
+    resources: Resources & { members: Members },
+    settings: ServiceSettings,
+    context: StageContext,
+    clock: () => number,
+    seed: number | undefined,
+    counters: Counters,
+  ) {
+    this.#core = core
+    this.#members = resources.members
+    this.#resources = resources
+    this.#policy = settings.policy
+    this.#context = context
+    this.#clock = clock
+    this.#seed = seed
+    this.#counters = counters
+    this.engine = engineOf(settings.policy)
+    const weighing = settings.suppliers.map(weighingOf).find((each) => each !== undefined)
+    this.#order = orderFor(this.engine, weighing?.order ?? 'interleaved')
+    const stages = settings.suppliers.map((supplier) => stageOf(supplier, context))
+    this.chain = new Chain(stages, settings.retry.avoidPrevious)
+    this.#foreign = this.chain.foreign || this.engine === undefined
+  }
+
+  /** The tree over the list in force, made when first looked at. */
+  get tree(): CandidateTree {
+    return this.#resources.tree ?? this.#grow()
+  }
+
+  /** The list in force has changed. */
+  dropTree(): void {
+    this.#resources.tree?.drop()
+    this.#resources.tree = undefined
+  }
+
+  /** Picks a candidate and counts it in flight. Its row; −1: none. */
+  pickRow(request: PickRequest): number {
+    const { tree } = this
+    return this.#foreign ? tree.lend(() => this.#pickRow(tree, request)) : this.#pickRow(tree, request)
+  }
+
+  /** Fills `out` with positions in the list in force, as many picks as there is room; how many. */
+  pickPositions(out: Int32Array, request: PickRequest): number {
+    const { tree } = this
+    return tree.lend(() => {
+      const list = this.chain.candidates(tree, request, this.#onFallback)
+      for (let count = 0; count < out.length; count++) {
+        const index = this.#pickIndex(list, request)
+        if (index < 0) return count
+        out[count] = list.positionAt(index)
+      }
+      return out.length
+    })
+  }
+
+  /** Uniform in [0, 1) from the service's own generator. */
+  random(): number {
+    return this.#core.exports.nextF64(this.#members.block)
+  }
+
+  #pickRow(tree: CandidateTree, request: PickRequest): number {
+    const all = this.chain.candidates(tree, request, this.#onFallback)
+    const list =
+      request.previous?.length && this.chain.avoidPrevious
+        ? this.chain.withoutPrevious(all, request, this.#onFallback)
+        : all
+    const { engine } = this
+    const { exports } = this.#core
+    const { block } = this.#members
+    let row: number
+    if (engine === undefined) {
+      row = exports.acquire(block, list.handle, this.#pickIndex(list, request))
+    } else {
+      const nowMs = engine.timed ? this.#clock() : Number.NaN
+      this.pickedAtMs = nowMs
+      row = engine.lease(exports, block, list.handle, nowMs)
+    }
+    if (list !== all) tree.retire(list)
+    if (row >= 0) this.chain.selected(this.#members.byRow[row] as ServiceInstance, request)
+    return row
+  }
+
+  #pickIndex(list: CandidateList, request: PickRequest): number {
+    const { engine } = this
+    const nowMs = engine === undefined || engine.timed ? this.#clock() : Number.NaN
+    this.pickedAtMs = nowMs
+    if (engine !== undefined) return engine.pick(this.#core.exports, this.#members.block, list.handle, nowMs)
+    if (list.length === 0) return -1
+    const context: PickContext = { request, nowMs, random: () => this.random() }
+    const index = this.#policy.pick(list, context)
+    if (Number.isInteger(index) && index >= -1 && index < list.length) return index
+    const { serviceId } = this.#context
+    throw new ConfigError(
+      `policy "${this.#policy.name}" of service "${serviceId}" picked ${show(index)} of ${list.length} candidates`,
+      { serviceId, option: 'policy' },
+    )
+  }
+
+  #grow(): CandidateTree {
+    if (!this.#seeded) this.#sow()
+    const tree = new CandidateTree(this.#core, this.#members, this.#order)
+    this.#resources.tree = tree
+    return tree
+  }
+
+  #sow(): void {
+    const { exports } = this.#core
+    const { block } = this.#members
+    exports.seedBlock(block, this.#core.hashText(this.#context.serviceId), this.#seed ?? entropy())
+    if (this.engine?.start !== undefined) exports.startAt(block, this.engine.start)
+    this.#seeded = true
+  }
+
+  readonly #onFallback = (step: Step): void => {
+    this.#counters.countFallback(step.stage)
+    this.fellBack.push(step)
+  }
+}

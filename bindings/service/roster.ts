@@ -1,0 +1,72 @@
+/** @module The list in force: read whole or refused whole, with the weights of its instances. */
+
+import type { Core } from '../core/core.js'
+import type { Weighing } from '../supplier/weighted.js'
+import type { ListChange } from '../types/answers.js'
+import type { InstanceInit, ServiceInstance } from '../types/instance.js'
+import { Members } from './members.js'
+
+export class Roster {
+  readonly members: Members
+  /** Counts the lists that have been in force. */
+  version = 0
+  /** Ids whose weight can't be read and counts as 1. */
+  readonly unreadableWeights = new Set<string>()
+  /** Ids that the last list had more than once. */
+  mergedDuplicates: readonly string[] = []
+  readonly #core: Core
+  readonly #weighing: Weighing | undefined
+
+  constructor(core: Core, serviceId: string, weighing: Weighing | undefined) {
+    this.#core = core
+    this.#weighing = weighing
+    this.members = new Members(core, serviceId)
+  }
+
+  /**
+   * Puts a list in force. `replaced` is called if anything but its time has changed.
+   * @throws whatever refuses the list, before anything has changed
+   */
+  publish(
+    inits: readonly InstanceInit[],
+    where: string,
+    duplicates: 'refuse' | 'merge',
+    replaced: () => void,
+  ): ListChange {
+    const { members } = this
+    const read = members.read(inits, where, duplicates)
+    const weights = this.#weigh(read.instances)
+    const before = members.instances
+    const change = members.adopt(read.instances)
+    this.mergedDuplicates = read.duplicates
+    for (const [instance, weight] of weights) {
+      if (weight === undefined) this.unreadableWeights.add(instance.instanceId)
+      else this.unreadableWeights.delete(instance.instanceId)
+      members.setWeight(members.rowOf(instance), weight ?? 1)
+    }
+    for (const { instanceId } of change.removed) {
+      if (members.get(instanceId) === undefined) this.unreadableWeights.delete(instanceId)
+    }
+    if (members.instances !== before || change.changed.length > 0) {
+      this.version++
+      replaced()
+    }
+    return change
+  }
+
+  /** Of the order of instance ids: two clients with the same digest rotate over the same list. */
+  orderDigest(): string {
+    const ids = this.members.instances.map((instance) => instance.instanceId).join('\n')
+    return (this.#core.hashText(ids) >>> 0).toString(16).padStart(8, '0')
+  }
+
+  /** The weights of what is new or changed. Runs the user's function, so it comes before anything is changed. */
+  #weigh(instances: readonly ServiceInstance[]): Map<ServiceInstance, number | undefined> {
+    const weights = new Map<ServiceInstance, number | undefined>()
+    if (this.#weighing === undefined) return weights
+    for (const instance of instances) {
+      if (this.members.get(instance.instanceId) !== instance) weights.set(instance, this.#weighing.weightOf(instance))
+    }
+    return weights
+  }
+}
