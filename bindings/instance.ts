@@ -1,7 +1,11 @@
 /** @module From what users write to service instances. */
 
+import { refuse, text } from './config/check.js'
 import { ConfigError, show } from './errors.js'
 import type { Fetcher, InstanceInit, ServiceInstance } from './types/instance.js'
+
+/** Who made the list: the user, or a registry. */
+export type ListOrigin = 'written' | 'discovered'
 
 /** What a refresh compares before it makes a new object. */
 interface Draft {
@@ -15,12 +19,26 @@ interface Draft {
   shorthand: { weight?: number; zone?: string; hint?: string; version?: string } | undefined
 }
 
+const TEXTS = ['scheme', 'zone', 'hint', 'version'] as const
+const FIELDS = new Set<string>([
+  ...TEXTS,
+  'url',
+  'host',
+  'port',
+  'secure',
+  'instanceId',
+  'metadata',
+  'fetcher',
+  'weight',
+  'serviceId',
+])
 const SHORTHANDS = ['weight', 'zone', 'hint', 'version'] as const
 const NO_METADATA: Readonly<Record<string, string>> = Object.freeze({})
 export const MAX_WEIGHT = 2 ** 31 - 1
 
 /**
  * Turns what a user or a registry wrote into a frozen instance, or gives back `known` if it says the same.
+ * @param origin a registry may say more of an instance than is known here; a user who does has mistyped something
  * @param where names the place in error messages, as `services.orders.instances[2]`
  * @throws EVENKEEL_CONFIG naming the field at fault
  */
@@ -28,9 +46,11 @@ export function toInstance(
   init: InstanceInit,
   serviceId: string,
   where: string,
+  origin: ListOrigin = 'written',
   known: (instanceId: string) => ServiceInstance | undefined = () => undefined,
 ): ServiceInstance {
   const draft = read(init, where)
+  if (origin === 'written' && draft.shorthand !== undefined) checkFields(draft.shorthand, where)
   const old = known(draft.instanceId)
   if (old !== undefined && saysTheSame(old, draft)) return old
   return Object.freeze({
@@ -78,6 +98,9 @@ function read(init: InstanceInit, where: string): Draft {
     })
   }
   if (init.weight !== undefined) checkWeight(init.weight, `${where}.weight`)
+  for (const key of TEXTS) {
+    if (init[key] !== undefined) text(init[key], `${where}.${key}`)
+  }
   return {
     instanceId,
     host: at.host,
@@ -94,16 +117,17 @@ const NOTHING_ELSE = { fetcher: undefined, metadata: undefined, shorthand: undef
 
 type Address = Pick<Draft, 'instanceId' | 'host' | 'port' | 'secure' | 'scheme'>
 
-function address(text: string | URL, where: string): Address {
+function address(given: string | URL, where: string): Address {
+  if (typeof given !== 'string' && !(given instanceof URL)) refuse(where, given, 'a URL')
   let url: URL
   try {
-    url = typeof text === 'string' ? new URL(text.includes('://') ? text : `http://${text}`) : text
+    url = typeof given === 'string' ? new URL(given.includes('://') ? given : `http://${given}`) : given
   } catch (cause) {
-    throw new ConfigError(`${where} is not a URL: ${show(text)}`, { option: where, cause })
+    throw new ConfigError(`${where} is not a URL: ${show(given)}`, { option: where, cause })
   }
-  if (url.hostname === '') throw new ConfigError(`${where} has no host: ${show(String(text))}`, { option: where })
+  if (url.hostname === '') throw new ConfigError(`${where} has no host: ${show(String(given))}`, { option: where })
   if ((url.pathname !== '/' && url.pathname !== '') || url.search !== '' || url.hash !== '' || url.username !== '') {
-    throw new ConfigError(`${where} must be scheme, host and port alone; ${show(String(text))} has more`, {
+    throw new ConfigError(`${where} must be scheme, host and port alone; ${show(String(given))} has more`, {
       option: where,
     })
   }
@@ -131,6 +155,14 @@ function hostAndPort(init: Exclude<InstanceInit, string | URL>, where: string): 
   }
   const bare = host.startsWith('[') ? host.slice(1, -1) : host
   return { instanceId: host === '' ? '' : idOf(bare, port), host: bare, port, secure: false, scheme: undefined }
+}
+
+function checkFields(init: object, where: string): void {
+  for (const key in init) {
+    if (FIELDS.has(key)) continue
+    const message = `${where} has no field "${key}"; accepted: ${[...FIELDS].join(', ')}`
+    throw new ConfigError(message, { option: `${where}.${key}` })
+  }
 }
 
 const DEFAULT_PORTS: Record<string, number> = { http: 80, ws: 80, https: 443, wss: 443 }

@@ -103,5 +103,15 @@ function resolve<T extends { name: string }>(
     })
   }
   const { type: _, ...options } = typed ?? { type: name }
-  return factory(options as never)
+  try {
+    return factory(options as never)
+  } catch (error) {
+    throw error instanceof ConfigError ? placed(error, where) : error
+  }
+}
+
+/** The factory's complaint, with the place in the options where its name stands. */
+function placed(error: ConfigError, where: string): ConfigError {
+  const option = error.option === undefined ? where : where + error.option.replace(/^\w+/, '')
+  return new ConfigError(`${where}: ${error.message}`, { option })
 }

@@ -5,6 +5,8 @@ import { weighingOf } from '../supplier/weighted.js'
 import type { DiscoveryClient, Policy, Supplier } from '../types/extension.js'
 import type { InstanceInit } from '../types/instance.js'
 import type { LoadBalancerOptions, RetryOptions, ServiceOptions } from '../types/options.js'
+import { isObject } from './check.js'
+import { msOf } from './duration.js'
 import { policyOf, supplierOf } from './names.js'
 import { checkServiceOptions, discoveryOf } from './option-checks.js'
 
@@ -75,6 +77,7 @@ const DEFAULTS = {
 
 /** Merged with the balancer's, key by key. */
 const MAPS = ['cache', 'healthCheck', 'retry', 'hints', 'trace']
+
 /** The effective settings of one service. `where` is the path of its options in error messages. */
 export function settingsOf(
   serviceId: string,
@@ -88,7 +91,7 @@ export function settingsOf(
   if (service.instances !== undefined && service.discovery !== undefined) {
     throw new ConfigError(`${where} has instances and discovery: give one or the other`, { option: where, serviceId })
   }
-  const discovery = service.instances === undefined ? discoveryOf(value.discovery, `${where}.discovery`) : undefined
+  const discovery = value.discovery === undefined ? undefined : discoveryOf(value.discovery, `${where}.discovery`)
   if (discovery === undefined && service.instances === undefined) {
     throw new ConfigError(`${where} needs instances or discovery`, { option: where, serviceId })
   }
@@ -99,29 +102,30 @@ export function settingsOf(
       { option: `${where}.suppliers`, serviceId },
     )
   }
-  const ttlMs = value.cache === false ? 0 : (value.cache?.ttlMs ?? DEFAULTS.cache.ttlMs)
+  const ttlMs = value.cache === false ? 0 : (msOf(value.cache?.ttlMs) ?? DEFAULTS.cache.ttlMs)
   return {
     instances: service.instances,
     discovery,
-    cache: value.cache === false ? undefined : { ttlMs, staleMs: value.cache?.staleMs ?? ttlMs },
+    cache: value.cache === false ? undefined : { ttlMs, staleMs: msOf(value.cache?.staleMs) ?? ttlMs },
     suppliers,
     policy: policyOf(value.policy ?? DEFAULTS.policy, `${where}.policy`),
     eager: value.eager ?? false,
     noInstance: value.noInstance ?? 'throw',
     noInstanceStatus: value.noInstanceStatus ?? 503,
     retry: retrySettings(value.retry),
-    attemptTimeoutMs: value.attemptTimeoutMs,
-    timeoutMs: value.timeoutMs,
+    attemptTimeoutMs: msOf(value.attemptTimeoutMs),
+    timeoutMs: msOf(value.timeoutMs),
     release: value.release ?? 'headers',
-    leaseTimeoutMs: value.leaseTimeoutMs,
+    leaseTimeoutMs: msOf(value.leaseTimeoutMs),
     hint: value.hints?.[serviceId] ?? value.hints?.default,
     provenance,
   }
 }
 
-/** Retry options of one call, over the service's. */
+/** Retry options of one call, over the service's; over the defaults where the service has none. */
 export function overrideRetry(base: RetrySettings, own: RetryOptions | false): RetrySettings {
-  return own === false ? NO_RETRY : { ...base, ...definedSettings(own) }
+  if (own === false) return NO_RETRY
+  return { ...(base === NO_RETRY ? retrySettings({}) : base), ...definedSettings(own) }
 }
 
 /** Scalars of the service replace the balancer's, maps are merged, lists replaced. */
@@ -139,7 +143,7 @@ function overlay(
   for (const [from, layer] of layers) {
     for (const [key, given] of Object.entries(layer)) {
       if (given === undefined) continue
-      value[key] = MAPS.includes(key) && isMap(given) && isMap(value[key]) ? { ...value[key], ...given } : given
+      value[key] = MAPS.includes(key) && isObject(given) && isObject(value[key]) ? { ...value[key], ...given } : given
       provenance[key] = { value: value[key], from }
     }
   }
@@ -150,12 +154,9 @@ function overlay(
   return { value: value as ServiceOptions, provenance }
 }
 
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
-}
-
 function retrySettings(retry: RetryOptions | false | undefined): RetrySettings {
-  return retry === false ? NO_RETRY : { ...NO_RETRY, ...definedSettings(retry ?? DEFAULTS.retry) }
+  if (retry === false) return NO_RETRY
+  return { ...NO_RETRY, ...definedSettings(DEFAULTS.retry), ...definedSettings(retry ?? {}) }
 }
 
 function definedSettings(retry: RetryOptions): Partial<RetrySettings> {
@@ -179,6 +180,6 @@ function definedSettings(retry: RetryOptions): Partial<RetrySettings> {
     backoff:
       backoff === false
         ? undefined
-        : { minMs: backoff.minMs ?? 5, maxMs: backoff.maxMs ?? 2 ** 31 - 1, jitter: backoff.jitter ?? 0.5 },
+        : { minMs: msOf(backoff.minMs) ?? 5, maxMs: msOf(backoff.maxMs) ?? 2 ** 31 - 1, jitter: backoff.jitter ?? 0.5 },
   }
 }

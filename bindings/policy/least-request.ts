@@ -1,6 +1,6 @@
 /** @module The least loaded of a few random candidates. */
 
-import { checkOptions, optionalNumber } from '../config/check.js'
+import { number, object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
 import { corePolicy, DEFAULT_DECAY_MS } from './engine.js'
 
@@ -8,6 +8,8 @@ export interface LeastRequestOptions {
   /** How many distinct candidates are compared; 2 (default) to 10, as gRPC A48. */
   choices?: number
 }
+
+const check = object({ choices: number({ least: 2, most: 10, whole: true }) })
 
 /**
  * The one with the fewest requests in flight, of two distinct random candidates ("power of two choices").
@@ -17,8 +19,8 @@ export interface LeastRequestOptions {
  * @example leastRequest({ choices: 3 })
  */
 export function leastRequest(options: LeastRequestOptions = {}): Policy {
-  checkOptions('leastRequest', options, ['choices'])
-  const choices = optionalNumber('leastRequest.choices', options.choices, { least: 2, most: 10, whole: true }) ?? 2
+  check(options, 'leastRequest')
+  const { choices = 2 } = options
   return corePolicy('least-request', {
     timed: false,
     weights: 'draw',

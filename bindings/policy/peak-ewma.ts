@@ -1,6 +1,7 @@
 /** @module The faster of two random candidates, by a latency average that rises at once and sinks slowly. */
 
-import { checkOptions, optionalNumber } from '../config/check.js'
+import { duration, object } from '../config/check.js'
+import { msOf } from '../config/duration.js'
 import type { Policy } from '../types/extension.js'
 import { corePolicy, DEFAULT_DECAY_MS } from './engine.js'
 
@@ -13,6 +14,8 @@ export interface PeakEwmaOptions {
   failureRttMs?: number
 }
 
+const check = object({ decayMs: duration(1), defaultRttMs: duration(), failureRttMs: duration() })
+
 /**
  * Power of two choices over latency × (requests in flight + 1). The average jumps to a slower sample at once and
  * comes down with `decayMs`. Failures count as slow, so that an instance that fails fast is not taken for a quick one.
@@ -22,11 +25,10 @@ export interface PeakEwmaOptions {
  * @example peakEwma({ decayMs: 5000 })
  */
 export function peakEwma(options: PeakEwmaOptions = {}): Policy {
-  checkOptions('peakEwma', options, ['decayMs', 'defaultRttMs', 'failureRttMs'])
-  const ms = { least: 0, most: 2 ** 31 - 1, unit: 'ms' }
-  const decayMs = optionalNumber('peakEwma.decayMs', options.decayMs, { ...ms, least: 1 }) ?? DEFAULT_DECAY_MS
-  const defaultRttMs = optionalNumber('peakEwma.defaultRttMs', options.defaultRttMs, ms) ?? 30
-  const failureRttMs = optionalNumber('peakEwma.failureRttMs', options.failureRttMs, ms) ?? 5_000
+  check(options, 'peakEwma')
+  const decayMs = msOf(options.decayMs) ?? DEFAULT_DECAY_MS
+  const defaultRttMs = msOf(options.defaultRttMs) ?? 30
+  const failureRttMs = msOf(options.failureRttMs) ?? 5_000
   return corePolicy('peak-ewma', {
     timed: true,
     weights: 'draw',

@@ -1,8 +1,10 @@
 /** @module Draws a candidate. */
 
-import { checkOptions } from '../config/check.js'
+import { object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
 import { corePolicy, DEFAULT_DECAY_MS } from './engine.js'
+
+const check = object({})
 
 /**
  * Uniform, or by weight over a weighted list, from the service's own seeded generator.
@@ -11,7 +13,7 @@ import { corePolicy, DEFAULT_DECAY_MS } from './engine.js'
  * @example random()
  */
 export function random(options: Record<never, never> = {}): Policy {
-  checkOptions('random', options, [])
+  check(options, 'random')
   return corePolicy('random', {
     timed: false,
     weights: 'draw',

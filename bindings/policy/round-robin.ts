@@ -1,6 +1,6 @@
 /** @module Takes the candidates in turn. */
 
-import { checkOptions, optionalNumber } from '../config/check.js'
+import { number, object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
 import { corePolicy, DEFAULT_DECAY_MS } from './engine.js'
 
@@ -8,6 +8,8 @@ export interface RoundRobinOptions {
   /** SCLB's initial position: the first pick is at `start + 1`; −1: at the first candidate. Default: random in [0, 1000). */
   start?: number
 }
+
+const check = object({ start: number({ least: -(2 ** 31), most: 2 ** 31 - 1, whole: true }) })
 
 /**
  * One candidate after the other; over a weighted list SCLB's interleaved sequence or blocks, by `weighted({ order })`.
@@ -17,8 +19,8 @@ export interface RoundRobinOptions {
  * @example roundRobin({ start: -1 })
  */
 export function roundRobin(options: RoundRobinOptions = {}): Policy {
-  checkOptions('roundRobin', options, ['start'])
-  const start = optionalNumber('roundRobin.start', options.start, { least: -(2 ** 31), most: 2 ** 31 - 1, whole: true })
+  check(options, 'roundRobin')
+  const { start } = options
   return corePolicy('round-robin', {
     timed: false,
     weights: 'rotate',

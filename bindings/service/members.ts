@@ -15,7 +15,7 @@ import {
 import type { Core } from '../core/core.js'
 import type { Pointer } from '../core/exports.js'
 import { ConfigError } from '../errors.js'
-import { isSameInstance, toInstance } from '../instance.js'
+import { isSameInstance, type ListOrigin, toInstance } from '../instance.js'
 import type { ListChange } from '../types/answers.js'
 import type { InstanceInit, ServiceInstance } from '../types/instance.js'
 
@@ -64,9 +64,9 @@ export class Members {
 
   /**
    * Reads a whole list and changes nothing.
-   * @throws EVENKEEL_CONFIG for an unreadable entry, or a repeated instance id where `duplicates` is 'refuse'
+   * @throws EVENKEEL_CONFIG for an unreadable entry; in a written list also for a repeated id or an unknown field
    */
-  read(inits: readonly InstanceInit[], where: string, duplicates: 'refuse' | 'merge'): ReadList {
+  read(inits: readonly InstanceInit[], where: string, origin: ListOrigin): ReadList {
     if (!Array.isArray(inits))
       throw new ConfigError(`${where} must be an array of instances`, { option: where, serviceId: this.#serviceId })
     const known = (instanceId: string) => this.#members.get(instanceId)?.instance
@@ -78,10 +78,10 @@ export class Members {
       const init = inits[i] as InstanceInit
       const instance =
         (typeof init === 'string' ? this.#byText.get(init) : undefined) ??
-        toInstance(init, this.#serviceId, `${where}[${i}]`, known)
+        toInstance(init, this.#serviceId, `${where}[${i}]`, origin, known)
       if (typeof init === 'string') byText.set(init, instance)
       if (seen.has(instance.instanceId)) {
-        if (duplicates === 'refuse') {
+        if (origin === 'written') {
           throw new ConfigError(`${where}[${i}] repeats the instance id "${instance.instanceId}"`, {
             option: `${where}[${i}].instanceId`,
             serviceId: this.#serviceId,

@@ -1,6 +1,7 @@
 /** @module The list in force: read whole or refused whole, with the weights of its instances. */
 
 import type { Core } from '../core/core.js'
+import type { ListOrigin } from '../instance.js'
 import type { Weighing } from '../supplier/weighted.js'
 import type { ListChange } from '../types/answers.js'
 import type { InstanceInit, ServiceInstance } from '../types/instance.js'
@@ -27,14 +28,9 @@ export class Roster {
    * Puts a list in force. `replaced` is called if anything but its time has changed.
    * @throws whatever refuses the list, before anything has changed
    */
-  publish(
-    inits: readonly InstanceInit[],
-    where: string,
-    duplicates: 'refuse' | 'merge',
-    replaced: () => void,
-  ): ListChange {
+  publish(inits: readonly InstanceInit[], where: string, origin: ListOrigin, replaced: () => void): ListChange {
     const { members } = this
-    const read = members.read(inits, where, duplicates)
+    const read = members.read(inits, where, origin)
     const weights = this.#weigh(read.instances)
     const before = members.instances
     const change = members.adopt(read.instances)

@@ -6,7 +6,7 @@ import type { ServiceSettings } from '../config/settings.js'
 import type { Core } from '../core/core.js'
 import { ListSource } from '../discovery/source.js'
 import { ClosedError, ConfigError, show } from '../errors.js'
-import { isSameInstance } from '../instance.js'
+import { isSameInstance, type ListOrigin } from '../instance.js'
 import { DEFAULT_DECAY_MS } from '../policy/engine.js'
 import { NO_REQUEST } from '../request.js'
 import { weighingOf } from '../supplier/weighted.js'
@@ -85,7 +85,8 @@ export class BalancedService implements Service, LeaseOwner {
     this.source = new ListSource(settings, {
       serviceId,
       clock,
-      publish: (list) => this.#publish(list, isStatic ? `${where}.instances` : 'list', isStatic ? 'refuse' : 'merge'),
+      publish: (list) =>
+        this.#publish(list, isStatic ? `${where}.instances` : 'list', isStatic ? 'written' : 'discovered'),
       failed: (error) => this.#events.emit('discoveryError', { error, servedAgeMs: this.source.ageMs }),
     })
     if (settings.instances === undefined) return
@@ -310,9 +311,9 @@ export class BalancedService implements Service, LeaseOwner {
     return latencyMs
   }
 
-  #publish(inits: readonly InstanceInit[], where: string, duplicates: 'refuse' | 'merge'): ListChange {
+  #publish(inits: readonly InstanceInit[], where: string, origin: ListOrigin): ListChange {
     let replaced = false
-    const change = this.roster.publish(inits, where, duplicates, () => {
+    const change = this.roster.publish(inits, where, origin, () => {
       replaced = true
       this.picker.dropTree()
     })

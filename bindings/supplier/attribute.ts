@@ -1,7 +1,7 @@
 /** @module Suppliers that keep the instances with one attribute value, scanned in the core over a column. */
 
 import { LIST_LENGTH } from '../../assembly/layout.js'
-import { ConfigError, show } from '../errors.js'
+import { oneOf } from '../config/check.js'
 import type { CandidateList } from '../service/candidates.js'
 import type { Cut } from '../service/memo.js'
 import type { ServiceInstance } from '../types/instance.js'
@@ -11,10 +11,7 @@ import { type CoreSupplier, STAGE, type StageContext } from './stage.js'
 /** What a non-strict supplier offers when nothing matches. */
 export type Fallback = 'all' | 'none'
 
-export function checkFallback(fallback: unknown, where: string): Fallback {
-  if (fallback === 'all' || fallback === 'none') return fallback
-  throw new ConfigError(`${where} must be 'all' or 'none', not ${show(fallback)}`, { option: where })
-}
+export const fallback = oneOf('all', 'none')
 
 export interface Attribute {
   /** The supplier's name. */
@@ -33,7 +30,7 @@ export interface Attribute {
 }
 
 export function attributeSupplier(attribute: Attribute): CoreSupplier {
-  const { name, key, fallback, read, wanted } = attribute
+  const { name, key, read, wanted } = attribute
   const alone: StageContext = { serviceId: '', zone: undefined, hint: undefined }
   return {
     name,
@@ -48,7 +45,7 @@ export function attributeSupplier(attribute: Attribute): CoreSupplier {
         key,
         value,
       )
-      return fallback === 'all' ? { list, fellBack: true, reason } : { list: matching, reason }
+      return attribute.fallback === 'all' ? { list, fellBack: true, reason } : { list: matching, reason }
     },
     [STAGE]: (context) => ({
       name,
@@ -61,7 +58,7 @@ export function attributeSupplier(attribute: Attribute): CoreSupplier {
         const { column, matching } = match(list, name, read, value)
         if (matching.length > 0) return { list: matching, fellBack: false, reason: keeps(key, value) }
         const reason = mismatch(column.ids.size > 0, key, value)
-        if (fallback === 'none') return { list: matching, fellBack: false, reason }
+        if (attribute.fallback === 'none') return { list: matching, fellBack: false, reason }
         matching.free()
         return { list, fellBack: true, reason }
       },

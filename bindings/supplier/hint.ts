@@ -1,9 +1,9 @@
 /** @module Keeps the instances that a request's hint names. */
 
-import { checkOptions, optionalBoolean, optionalText } from '../config/check.js'
+import { boolean, object, text } from '../config/check.js'
 import { headerOf } from '../request.js'
 import type { Supplier } from '../types/extension.js'
-import { attributeSupplier, checkFallback, type Fallback } from './attribute.js'
+import { attributeSupplier, type Fallback, fallback } from './attribute.js'
 
 export interface HintOptions {
   /** Default: `X-SC-LB-Hint`, matched ignoring case. */
@@ -14,6 +14,8 @@ export interface HintOptions {
   fallback?: Fallback
 }
 
+const check = object({ header: text, strict: boolean, fallback })
+
 /**
  * Instances whose metadata `hint` is exactly the request's: its header, else its `hint`, else the service's
  * configured one. Without a hint, or if no instance has it, all of them.
@@ -21,13 +23,12 @@ export interface HintOptions {
  * @example hint({ header: 'x-version', strict: true })
  */
 export function hint(options: HintOptions = {}): Supplier {
-  checkOptions('hint', options, ['header', 'strict', 'fallback'])
-  const header = (optionalText('hint.header', options.header) ?? 'X-SC-LB-Hint').toLowerCase()
-  const strict = optionalBoolean('hint.strict', options.strict) ?? false
+  check(options, 'hint')
+  const header = (options.header ?? 'X-SC-LB-Hint').toLowerCase()
   return attributeSupplier({
     name: 'hint',
     key: 'hint',
-    fallback: strict ? 'none' : checkFallback(options.fallback ?? 'all', 'hint.fallback'),
+    fallback: options.strict ? 'none' : (options.fallback ?? 'all'),
     read: (instance) => instance.metadata.hint,
     wanted: (request, context) => headerOf(request, header) || request.hint || context.hint || undefined,
     fixed: false,

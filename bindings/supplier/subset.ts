@@ -1,8 +1,7 @@
 /** @module Each client keeps a fixed part of a large list, so that connections don't multiply. */
 
-import { checkOptions, optionalNumber, optionalText } from '../config/check.js'
+import { number, object, refuse, text } from '../config/check.js'
 import { coreOf } from '../core/core.js'
-import { ConfigError } from '../errors.js'
 import type { Supplier } from '../types/extension.js'
 import { type CoreSupplier, STAGE } from './stage.js'
 
@@ -13,6 +12,8 @@ export interface SubsetOptions {
   size?: number
 }
 
+const check = object({ instanceId: text, size: number({ least: 1, most: 2 ** 31 - 1, whole: true }) })
+
 /**
  * SCLB's deterministic subset, bit for bit: java.lang.String.hashCode of the id picks the round and the slice of a
  * java.util.Random shuffle. Lists up to `size` pass as they are.
@@ -22,14 +23,11 @@ export interface SubsetOptions {
  * @example subset({ instanceId: 'web-7', size: 20 })
  */
 export function subset(options: SubsetOptions): Supplier {
-  checkOptions('subset', options, ['instanceId', 'size'])
-  const instanceId = optionalText('subset.instanceId', options.instanceId)
+  check(options, 'subset')
+  const { instanceId, size = 100 } = options
   if (instanceId === undefined) {
-    throw new ConfigError('subset.instanceId is required: a string that names this client among its fellows', {
-      option: 'subset.instanceId',
-    })
+    refuse('subset.instanceId', instanceId, 'a string that names this client among its fellows')
   }
-  const size = optionalNumber('subset.size', options.size, { least: 1, most: 2 ** 31 - 1, whole: true }) ?? 100
   const supplier: CoreSupplier = {
     name: 'subset',
     memoKey: () => undefined,

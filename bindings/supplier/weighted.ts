@@ -1,7 +1,6 @@
 /** @module Attaches weights to the list; policies go by them. Nothing is expanded. */
 
-import { checkOptions } from '../config/check.js'
-import { ConfigError, show } from '../errors.js'
+import { func, object, oneOf } from '../config/check.js'
 import { MAX_WEIGHT } from '../instance.js'
 import type { CandidateList } from '../service/candidates.js'
 import type { Cut } from '../service/memo.js'
@@ -25,6 +24,8 @@ export interface Weighing {
 
 const WEIGHING = Symbol('evenkeel.weighing')
 
+const check = object({ weight: func('a function of an instance'), order: oneOf('interleaved', 'block') })
+
 /**
  * Weights from metadata `weight`, or by a function; finite, three decimals count. Weight 0 drains: no picks while
  * any weight is positive. Round robin then gives exactly the weights' shares over a cycle, random draws by weight,
@@ -33,18 +34,8 @@ const WEIGHING = Symbol('evenkeel.weighing')
  * @example weighted({ order: 'block' })
  */
 export function weighted(options: WeightedOptions = {}): Supplier {
-  checkOptions('weighted', options, ['weight', 'order'])
+  check(options, 'weighted')
   const { weight, order = 'interleaved' } = options
-  if (weight !== undefined && typeof weight !== 'function') {
-    throw new ConfigError(`weighted.weight must be a function of an instance, not ${show(weight)}`, {
-      option: 'weighted.weight',
-    })
-  }
-  if (order !== 'interleaved' && order !== 'block') {
-    throw new ConfigError(`weighted.order must be 'interleaved' or 'block', not ${show(order)}`, {
-      option: 'weighted.order',
-    })
-  }
   const weighing: Weighing = {
     order,
     weightOf: (instance) => usable(weight === undefined ? fromMetadata(instance) : weight(instance)),

@@ -1,8 +1,8 @@
 /** @module Keeps the instances of the client's own zone. */
 
-import { checkOptions, optionalBoolean, optionalText } from '../config/check.js'
+import { boolean, object, text } from '../config/check.js'
 import type { Supplier } from '../types/extension.js'
-import { attributeSupplier, checkFallback, type Fallback } from './attribute.js'
+import { attributeSupplier, type Fallback, fallback } from './attribute.js'
 
 export interface ZonePreferenceOptions {
   /** Default: the balancer's `zone`. */
@@ -13,19 +13,20 @@ export interface ZonePreferenceOptions {
   fallback?: Fallback
 }
 
+const check = object({ zone: text, strict: boolean, fallback })
+
 /**
  * Instances whose metadata `zone` is the own zone, ignoring case; all of them if none is, or if no own zone is set.
  * @see SCLB 4.1 ZonePreferenceServiceInstanceListSupplier
  * @example zonePreference({ zone: 'shanghai' })
  */
 export function zonePreference(options: ZonePreferenceOptions = {}): Supplier {
-  checkOptions('zonePreference', options, ['zone', 'strict', 'fallback'])
-  const own = optionalText('zonePreference.zone', options.zone)?.toLowerCase()
-  const strict = optionalBoolean('zonePreference.strict', options.strict) ?? false
+  check(options, 'zonePreference')
+  const own = options.zone?.toLowerCase()
   return attributeSupplier({
     name: 'zone-preference',
     key: 'zone',
-    fallback: strict ? 'none' : checkFallback(options.fallback ?? 'all', 'zonePreference.fallback'),
+    fallback: options.strict ? 'none' : (options.fallback ?? 'all'),
     read: (instance) => instance.metadata.zone?.toLowerCase(),
     wanted: (_, context) => own ?? context.zone?.toLowerCase(),
     fixed: true,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { toMs } from '../../bindings/config/duration.js'
 import {
   createLoadBalancer,
   EvenkeelError,
@@ -10,6 +11,7 @@ import {
   weighted,
   zonePreference,
 } from '../../bindings/index.js'
+import type { BalancedService } from '../../bindings/service/service.js'
 
 /** The error that `act` throws. */
 function errorOf(act: () => unknown): EvenkeelError {
@@ -38,15 +40,32 @@ describe('each bad option is an error that names it', () => {
     [
       'unknown policy option',
       service({ instances: ok, policy: { type: 'peak-ewma', decay: 1 } }),
-      'peakEwma.decay',
+      'services.s.policy.decay',
       /decayMs/,
     ],
     [
       'unknown supplier option',
       service({ instances: ok, suppliers: [{ type: 'hint', headers: 'x' }] }),
-      'hint.headers',
+      'services.s.suppliers[0].headers',
       /header/,
     ],
+    ['null defaults', make({ defaults: null }), 'defaults', /object/],
+    ['a null lifecycle', make({ lifecycle: null }), 'lifecycle', /array/],
+    ['transformers that are none', make({ transformers: 5 }), 'transformers', /array/],
+    ['a null policy', service({ instances: ok, policy: null }), 'services.s.policy', /given/],
+    ['null health checks', service({ instances: ok, healthCheck: null }), 'services.s.healthCheck', /object/],
+    ['a null discovery', service({ instances: ok, discovery: null }), 'services.s.discovery', /name and a get/],
+    ['a null service', make({ services: { s: null } }), 'services.s', /object/],
+    ['a null URL', service([{ url: null }]), 'services.s.instances[0].url', /a URL, not null/],
+    ['a URL that is a number', service([{ url: 5 }]), 'services.s.instances[0].url', /a URL, not 5/],
+    [
+      'an unknown field of an instance',
+      service([{ host: 'h', wieght: 3 }]),
+      'services.s.instances[0].wieght',
+      /weight/,
+    ],
+    ['a zone that is a number', service([{ host: 'h', zone: 5 }]), 'services.s.instances[0].zone', /string/],
+    ['a scheme that is a number', service([{ host: 'h', scheme: 5 }]), 'services.s.instances[0].scheme', /string/],
     ['unknown policy', service({ instances: ok, policy: 'round-robbin' }), 'services.s.policy', /known: round-robin/],
     [
       'unknown supplier',
@@ -119,7 +138,7 @@ describe('each bad option is an error that names it', () => {
     ['instances that are no array', service({ instances: 'http://h:1' }), 'services.s.instances', /array/],
     [
       'a cache time that is text',
-      service({ instances: ok, cache: { ttlMs: '35s' } }),
+      service({ instances: ok, cache: { ttlMs: 'soon' } }),
       'services.s.cache.ttlMs',
       /number of ms/,
     ],
@@ -141,7 +160,12 @@ describe('each bad option is an error that names it', () => {
       'services.s.suppliers',
       /once/,
     ],
-    ['subset without an id', service({ instances: ok, suppliers: ['subset'] }), 'subset.instanceId', /required/],
+    [
+      'subset without an id',
+      service({ instances: ok, suppliers: ['subset'] }),
+      'services.s.suppliers[0].instanceId',
+      /names this client/,
+    ],
     ['subset of size 0', () => subset({ instanceId: 'a', size: 0 }), 'subset.size', /1/],
     ['round robin start', () => roundRobin({ start: 0.5 }), 'roundRobin.start', /whole number/],
     ['eleven choices', () => leastRequest({ choices: 11 }), 'leastRequest.choices', /2 to 10/],
@@ -200,4 +224,36 @@ it('tells each effective option and where it comes from', () => {
     retry: { value: { maxRetriesOnNextServiceInstance: 3, maxRetriesOnSameServiceInstance: 0 }, from: 'balancer' },
     release: { value: 'headers', from: 'default' },
   })
+})
+
+it('takes durations as text, as JSON has them', () => {
+  const lb = createLoadBalancer({
+    services: {
+      s: {
+        discovery: { name: 'd', get: () => ok },
+        cache: { ttlMs: '35s', staleMs: 'PT1M30.5S' } as never,
+        policy: { type: 'peak-ewma', decayMs: '10s' },
+      },
+    },
+  })
+  const { cache } = (lb.service('s') as BalancedService).settings
+  expect(cache).toEqual({ ttlMs: 35_000, staleMs: 90_500 })
+})
+
+it.each([
+  ['500ms', 500],
+  ['2m', 120_000],
+  ['1h', 3_600_000],
+  ['1d', 86_400_000],
+  ['42', 42],
+  ['PT5S', 5_000],
+  ['PT1H2M', 3_720_000],
+  ['P1DT1S', 86_401_000],
+  ['P1D', 86_400_000],
+  ['soon', 'soon'],
+  ['PT', 'PT'],
+  ['', ''],
+  ['5 s', '5 s'],
+])('the duration %j is %j', (text, ms) => {
+  expect(toMs(text)).toBe(ms)
 })
