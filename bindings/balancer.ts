@@ -137,7 +137,14 @@ class Balancer implements LoadBalancer {
   /** The service that a URL's host names; undefined: none, and such calls are to pass through. */
   #serviceOf(input: string | URL | Request): BalancedService | undefined {
     const isText = typeof input === 'string'
-    const host = isText ? hostOf(input) : hostOf(input instanceof URL ? input.href : input.url)
+    const url = isText ? input : input instanceof URL ? input.href : input.url
+    const host = hostOf(url)
+    if (host === undefined) {
+      if (this.#options.unknownService === 'passthrough') return undefined
+      throw new ConfigError(`${show(url)} names no service: a URL like http://service-id/path is needed`, {
+        option: 'url',
+      })
+    }
     const known = this.#services.get(host) ?? (isText ? undefined : this.#byLowerCase.get(host.toLowerCase()))
     if (known !== undefined) return known
     if (this.#options.discovery !== undefined) return this.#define(host, {}, `services.${host}`)

@@ -28,8 +28,7 @@ export function send(
   lease?: ServiceLease,
 ): Promise<Response> {
   try {
-    const call = new Call(service, input, init, overrides, lease === undefined)
-    return lease === undefined ? call.begin() : call.sendOnly(lease)
+    return new Call(service, input, init, overrides, lease === undefined).run(lease)
   } catch (error) {
     lease?.done({ cancelled: true })
     return Promise.reject(error)
@@ -46,7 +45,7 @@ class Call {
   readonly #signal: AbortSignal | undefined
   readonly #retry: RetrySettings
   readonly #mayRepeat: boolean
-  readonly #timeLimit: TimeLimit | undefined
+  #timeLimit: TimeLimit | undefined
   readonly #attempts: Attempt[] = []
   readonly #tried: ServiceInstance[] = []
   #sameLeft: number
@@ -80,18 +79,26 @@ class Call {
     this.#sameLeft = this.#retry.sameInstance
     this.#nextLeft = this.#retry.nextInstance
     this.#mayRepeat = mayRepeat
-    const timeoutMs = overrides.timeoutMs ?? settings.timeoutMs
-    if (timeoutMs !== undefined) this.#timeLimit = new TimeLimit(timeoutMs, service.serviceId, 'a call')
   }
 
-  begin(): Promise<Response> {
+  run(lease: ServiceLease | undefined): Promise<Response> {
+    const timeoutMs = this.#overrides.timeoutMs ?? this.#service.settings.timeoutMs
+    if (timeoutMs === undefined) return this.#begin(lease)
+    const limit = new TimeLimit(timeoutMs, this.#service.serviceId, 'a call')
+    this.#timeLimit = limit
+    try {
+      return this.#begin(lease).finally(() => limit.stop())
+    } catch (error) {
+      limit.stop()
+      throw error
+    }
+  }
+
+  #begin(lease: ServiceLease | undefined): Promise<Response> {
+    if (lease !== undefined) return this.#send(lease)
     const { source } = this.#service
     if ((source.ages || !source.listed) && source.mustWait(this.#service.clock())) return this.#afterList()
     return this.#pickAndSend()
-  }
-
-  sendOnly(lease: ServiceLease): Promise<Response> {
-    return this.#send(lease)
   }
 
   async #afterList(): Promise<Response> {
@@ -99,7 +106,6 @@ class Call {
       const signal = anySignal([this.#signal, this.#timeLimit?.controller.signal])
       await this.#service.source.ready(signal === undefined ? {} : { signal })
     } catch (error) {
-      this.#timeLimit?.stop()
       if (error instanceof DiscoveryError && this.#service.settings.noInstance === 'response') {
         this.#service.counters.noInstance++
         return this.#noInstanceResponse(error.message)
@@ -128,7 +134,6 @@ class Call {
     } catch (error) {
       // Nothing has left: a bad argument, not the instance's fault.
       limit?.stop()
-      this.#timeLimit?.stop()
       lease.done({ cancelled: true })
       return Promise.reject(error)
     }
@@ -172,7 +177,6 @@ class Call {
       response.body?.cancel().catch(() => {})
       return this.#again(lease.instance)
     }
-    this.#timeLimit?.stop()
     let answer = response
     if (this.#service.settings.release === 'body') {
       answer = whenRead(response, (end) => lease.done({ status, latencyMs: durationMs, ...end }))
@@ -237,7 +241,6 @@ class Call {
   }
 
   #noInstance(): Promise<Response> {
-    this.#timeLimit?.stop()
     const { serviceId, settings } = this.#service
     const known = this.#service.instances().length
     const message = `no instance of "${serviceId}" is available (${known === 0 ? 'its list is empty' : `none of ${known} is left by the suppliers`})`
@@ -253,7 +256,6 @@ class Call {
   }
 
   #giveUp(error: unknown): Promise<Response> {
-    this.#timeLimit?.stop()
     rememberAttempts(error, this.#attempts)
     return Promise.reject(error)
   }

@@ -6,14 +6,9 @@ import type { ServiceInstance } from '../types/instance.js'
 /** scheme, then the authority in its parts, then everything else. `scheme:` may be missing (`//svc/x`). */
 const PARTS = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?\/\/(?:([^/?#@]*)@)?(\[[^\]]*\]|[^/?#:@]*)(?::(\d*))?(?=[/?#]|$)/
 
-/**
- * The host of an absolute URL, case as written.
- * @throws EVENKEEL_CONFIG if there is none
- */
-export function hostOf(url: string): string {
-  const host = PARTS.exec(url)?.[3]
-  if (host) return host
-  throw new ConfigError(`${show(url)} names no service: a URL like http://service-id/path is needed`, { option: 'url' })
+/** The host of an absolute URL, case as written; undefined if there is none. */
+export function hostOf(url: string): string | undefined {
+  return PARTS.exec(url)?.[3] || undefined
 }
 
 /**

@@ -73,7 +73,8 @@ describe('lb.fetch', () => {
     })
     const open = make([ok], {}, { unknownService: 'passthrough' })
     await open.lb.fetch('http://example/x?y')
-    expect(open.sent[0]?.url).toBe('http://example/x?y')
+    await open.lb.fetch('/relative')
+    expect(open.sent.map(({ url }) => url)).toEqual(['http://example/x?y', '/relative'])
   })
 
   it('answers with no instance as told: an error, or a response', async () => {
