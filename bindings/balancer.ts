@@ -1,5 +1,6 @@
 /** @module The balancer: services by name, and a `fetch` that finds the service in the URL. */
 
+import { urlOf } from './client/input.js'
 import { hostOf } from './client/uri.js'
 import { checkBalancerOptions, checkOverrides } from './config/option-checks.js'
 import { settingsOf } from './config/settings.js'
@@ -136,8 +137,7 @@ class Balancer implements LoadBalancer {
 
   /** The service that a URL's host names; undefined: none, and such calls are to pass through. */
   #serviceOf(input: string | URL | Request): BalancedService | undefined {
-    const isText = typeof input === 'string'
-    const url = isText ? input : input instanceof URL ? input.href : input.url
+    const url = urlOf(input)
     const host = hostOf(url)
     if (host === undefined) {
       if (this.#options.unknownService === 'passthrough') return undefined
@@ -145,7 +145,8 @@ class Balancer implements LoadBalancer {
         option: 'url',
       })
     }
-    const known = this.#services.get(host) ?? (isText ? undefined : this.#byLowerCase.get(host.toLowerCase()))
+    const known =
+      this.#services.get(host) ?? (typeof input === 'string' ? undefined : this.#byLowerCase.get(host.toLowerCase()))
     if (known !== undefined) return known
     if (this.#options.discovery !== undefined) return this.#define(host, {}, `services.${host}`)
     if (this.#options.unknownService === 'passthrough') return undefined

@@ -1,12 +1,14 @@
 /** @module Bodies: whether one can be sent twice, and knowing when one has been read. */
 
+import { isRequest } from './input.js'
+
 /**
  * True if sending `input` again sends the same bytes: no body, or one that is held in memory. A stream is read once.
  */
 export function isReplayable(input: string | URL | Request, init: RequestInit | undefined): boolean {
   const body = init?.body
   if (body !== undefined && body !== null) return isHeld(body)
-  return !(input instanceof Request) || input.body === null || input.body === undefined
+  return !isRequest(input) || input.body === null || input.body === undefined
 }
 
 function isHeld(body: BodyInit): boolean {

@@ -12,6 +12,7 @@ import type { CallOverrides } from '../types/options.js'
 import type { Attempt, PickRequest } from '../types/request.js'
 import { rememberAttempts } from './attempts.js'
 import { isReplayable, whenRead } from './body.js'
+import { isRequest, urlOf } from './input.js'
 import { anySignal, TimeLimit } from './limits.js'
 
 const NO_OVERRIDES: CallOverrides = Object.freeze({})
@@ -59,12 +60,12 @@ class Call {
     mayRepeat: boolean,
   ) {
     const { settings } = service
-    const request = input instanceof Request ? input : undefined
+    const request = isRequest(input) ? input : undefined
     this.#service = service
     this.#input = input
     this.#init = init
     this.#overrides = overrides
-    this.#url = request === undefined ? (typeof input === 'string' ? input : (input as URL).href) : request.url
+    this.#url = urlOf(input)
     const headers = init?.headers ?? request?.headers
     this.#request = {
       method: (init?.method ?? request?.method ?? 'GET').toUpperCase(),
@@ -159,7 +160,7 @@ class Call {
       const signal = anySignal([this.#signal, this.#timeLimit?.controller.signal, limit?.controller.signal])
       init = { ...init, ...(signal !== undefined && { signal }) }
     }
-    return transport(this.#input instanceof Request ? new Request(url, this.#input) : url, init)
+    return transport(isRequest(this.#input) ? new Request(url, this.#input) : url, init)
   }
 
   /** A binding takes any host: the service's own name will do for a path. */

@@ -71,6 +71,7 @@ describe('lb.fetch', () => {
       code: 'EVENKEEL_UNKNOWN_SERVICE',
       serviceId: 'example',
     })
+    await expect(strict.lb.fetch(5 as never)).rejects.toMatchObject({ code: 'EVENKEEL_CONFIG', option: 'url' })
     const open = make([ok], {}, { unknownService: 'passthrough' })
     await open.lb.fetch('http://example/x?y')
     await open.lb.fetch('/relative')
