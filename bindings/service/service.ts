@@ -4,7 +4,8 @@ import { ENDED_CANCELLED, ENDED_FAILURE, ENDED_SUCCESS } from '../../assembly/la
 import { send } from '../client/call.js'
 import type { ServiceSettings } from '../config/settings.js'
 import type { Core } from '../core/core.js'
-import { ListSource } from '../discovery/source.js'
+import type { ListSource, WaitUntil } from '../discovery/list-source.js'
+import { sourceOf } from '../discovery/source-of.js'
 import { ClosedError, ConfigError, show } from '../errors.js'
 import { isSameInstance, type ListOrigin } from '../instance.js'
 import { DEFAULT_DECAY_MS } from '../policy/engine.js'
@@ -41,8 +42,6 @@ export interface ServiceHost {
   readonly seed: number | undefined
   readonly transport: FetchLike
 }
-
-type WaitUntil = ((promise: Promise<unknown>) => void) | undefined
 
 export class BalancedService implements Service, LeaseOwner {
   readonly serviceId: string
@@ -82,7 +81,7 @@ export class BalancedService implements Service, LeaseOwner {
     const context = { serviceId, zone, hint: settings.hint }
     this.picker = new Picker(core, resources, settings, context, clock, seed, this.counters)
     const isStatic = settings.instances !== undefined
-    this.source = new ListSource(settings, {
+    this.source = sourceOf(settings, {
       serviceId,
       clock,
       publish: (list) =>

@@ -1,0 +1,135 @@
+/** @module A list that is asked for, and cached: fresh, then served stale while one call refreshes it, then waited for. */
+
+import type { ServiceSettings } from '../config/settings.js'
+import { DiscoveryError } from '../errors.js'
+import { startTimer } from '../runtime/host.js'
+import { type SingleFlight, singleFlight } from '../runtime/single-flight.js'
+import { waitFor } from '../runtime/wait.js'
+import type { ListChange } from '../types/answers.js'
+import type { DiscoveryClient } from '../types/extension.js'
+import type { InstanceInit } from '../types/instance.js'
+import type { WaitOptions } from '../types/request.js'
+import { ListSource, RETRY_MS, type SourceHost, type WaitUntil } from './list-source.js'
+
+/** SCLB's `service-discovery.timeout`. */
+const ASK_TIMEOUT_MS = 30_000
+
+const NO_CHANGE: ListChange = { added: [], removed: [], changed: [] }
+
+export class AskedSource extends ListSource {
+  readonly ages = true
+  readonly #ttlMs: number
+  readonly #staleMs: number
+  readonly #flight: SingleFlight
+  #retryAt = Number.NEGATIVE_INFINITY
+  #lastChange: ListChange = NO_CHANGE
+
+  constructor(client: DiscoveryClient, cache: ServiceSettings['cache'], host: SourceHost) {
+    super(client, host)
+    this.#ttlMs = cache?.ttlMs ?? 0
+    this.#staleMs = cache?.staleMs ?? 0
+    this.#flight = singleFlight(host.clock)
+  }
+
+  isFresh(nowMs: number): boolean {
+    return this.listed && nowMs - this.listedAt < this.#ttlMs
+  }
+
+  /** A failed registry makes any age good enough, until it is asked again. */
+  mustWait(nowMs: number): boolean {
+    if (!this.listed) return true
+    return nowMs >= this.#retryAt && nowMs - this.listedAt >= this.#ttlMs + this.#staleMs
+  }
+
+  revive(waitUntil?: WaitUntil): void {
+    if (this.stop.signal.aborted || this.#flight.busy || this.host.clock() < this.#retryAt) return
+    const flight = this.#flight.run(() => this.#ask())
+    waitUntil?.(flight)
+  }
+
+  protected arrival(options: WaitOptions): Promise<void> {
+    const what = `waiting for the instances of "${this.host.serviceId}"`
+    return waitFor(
+      this.#flight.run(() => this.#ask()),
+      options,
+      what,
+    )
+  }
+
+  async refresh(options: WaitOptions = {}): Promise<ListChange> {
+    const before = this.failures
+    await this.arrival(options)
+    if (this.failures > before) throw this.unavailable()
+    return this.#lastChange
+  }
+
+  override accept(list: readonly InstanceInit[]): ListChange {
+    this.#lastChange = super.accept(list)
+    this.#retryAt = Number.NEGATIVE_INFINITY
+    return this.#lastChange
+  }
+
+  protected override fail(error: unknown): void {
+    this.#retryAt = this.host.clock() + RETRY_MS
+    super.fail(error)
+  }
+
+  /** Never rejects. Not async: of a client that answers at once, the list is in force when this returns. */
+  #ask(): Promise<void> {
+    const { serviceId } = this.host
+    const limit = new AbortController()
+    const onStop = () => limit.abort(this.stop.signal.reason)
+    this.stop.signal.addEventListener('abort', onStop, { once: true })
+    const cancelTimer = startTimer(() => {
+      const message = `discovery "${this.client?.name}" did not answer within ${ASK_TIMEOUT_MS} ms`
+      limit.abort(new DiscoveryError(message, { serviceId }))
+    }, ASK_TIMEOUT_MS)
+    const end = () => {
+      cancelTimer()
+      this.stop.signal.removeEventListener('abort', onStop)
+    }
+    try {
+      const answer = this.#answer(limit.signal)
+      if (!('then' in answer)) {
+        end()
+        this.#take(answer)
+        return Promise.resolve()
+      }
+      return waitFor(answer, { signal: limit.signal }, 'discovery')
+        .then(
+          (list) => this.#take(list),
+          (error) => this.fail(error),
+        )
+        .finally(end)
+    } catch (error) {
+      end()
+      this.fail(error)
+      return Promise.resolve()
+    }
+  }
+
+  #answer(signal: AbortSignal): Promise<readonly InstanceInit[]> | readonly InstanceInit[] {
+    const client = this.client as DiscoveryClient
+    if (client.get !== undefined) return client.get(this.host.serviceId, { signal })
+    return firstOf(client, this.host.serviceId, signal)
+  }
+
+  #take(list: readonly InstanceInit[]): void {
+    if (this.stop.signal.aborted) return
+    try {
+      this.accept(list)
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+}
+
+/** What a client that only pushes says first. */
+async function firstOf(
+  client: DiscoveryClient,
+  serviceId: string,
+  signal: AbortSignal,
+): Promise<readonly InstanceInit[]> {
+  for await (const list of (client as Required<DiscoveryClient>).watch(serviceId, { signal })) return list
+  throw new DiscoveryError(`discovery "${client.name}" ended its watch of "${serviceId}" without a list`, { serviceId })
+}

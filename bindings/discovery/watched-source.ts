@@ -1,0 +1,100 @@
+/** @module A list that the registry pushes. */
+
+import { DiscoveryError } from '../errors.js'
+import { startTimer } from '../runtime/host.js'
+import { waitFor } from '../runtime/wait.js'
+import type { ListChange } from '../types/answers.js'
+import type { DiscoveryClient } from '../types/extension.js'
+import type { InstanceInit } from '../types/instance.js'
+import type { WaitOptions } from '../types/request.js'
+import { ListSource, RETRY_MS, type SourceHost } from './list-source.js'
+
+const MOST_RETRY_MS = 30_000
+
+export class WatchedSource extends ListSource {
+  readonly ages = false
+  #watching = false
+  #waiting: (() => void)[] = []
+
+  constructor(client: DiscoveryClient, host: SourceHost) {
+    super(client, host)
+  }
+
+  isFresh(): boolean {
+    return this.listed
+  }
+
+  mustWait(): boolean {
+    return !this.listed
+  }
+
+  revive(): void {
+    if (this.#watching || this.stop.signal.aborted) return
+    this.#watching = true
+    void this.#watch(RETRY_MS)
+  }
+
+  protected async arrival(options: WaitOptions): Promise<void> {
+    this.revive()
+    if (this.listed || this.lastError !== undefined) return
+    const arrived = new Promise<void>((resolve) => this.#waiting.push(resolve))
+    await waitFor(arrived, options, `waiting for the instances of "${this.host.serviceId}"`)
+  }
+
+  /** A watched list is as new as can be: waits for the first. */
+  async refresh(options: WaitOptions = {}): Promise<ListChange> {
+    await this.ready(options)
+    return { added: [], removed: [], changed: [] }
+  }
+
+  override accept(list: readonly InstanceInit[]): ListChange {
+    const change = super.accept(list)
+    this.#wake()
+    return change
+  }
+
+  override close(): void {
+    super.close()
+    this.#wake()
+  }
+
+  protected override fail(error: unknown): void {
+    super.fail(error)
+    this.#wake()
+  }
+
+  async #watch(retryMs: number): Promise<void> {
+    const { signal } = this.stop
+    const { serviceId } = this.host
+    const client = this.client as Required<DiscoveryClient>
+    let next = Math.min(retryMs * 2, MOST_RETRY_MS)
+    try {
+      for await (const list of client.watch(serviceId, { signal })) {
+        if (signal.aborted) return
+        next = RETRY_MS
+        this.#take(list)
+      }
+      throw new DiscoveryError(`discovery "${client.name}" ended its watch of "${serviceId}"`, { serviceId })
+    } catch (error) {
+      if (signal.aborted) return
+      this.fail(error)
+    }
+    const cancel = startTimer(() => {
+      signal.removeEventListener('abort', cancel)
+      void this.#watch(next)
+    }, retryMs)
+    signal.addEventListener('abort', cancel, { once: true })
+  }
+
+  #take(list: readonly InstanceInit[]): void {
+    try {
+      this.accept(list)
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting.splice(0)) wake()
+  }
+}
