@@ -99,7 +99,7 @@ class Call {
     if (lease !== undefined) return this.#send(lease)
     const { source } = this.#service
     if ((source.ages || !source.listed) && source.mustWait(this.#service.clock())) return this.#afterList()
-    return this.#pickAndSend()
+    return this.#sendBy(this.#service.take(this.#request, 1, this.#overrides.waitUntil))
   }
 
   async #afterList(): Promise<Response> {
@@ -113,11 +113,10 @@ class Call {
       }
       throw error
     }
-    return this.#pickAndSend()
+    return this.#sendBy(this.#service.takeNow(this.#request, 1))
   }
 
-  #pickAndSend(): Promise<Response> {
-    const lease = this.#service.take(this.#request, 1, this.#overrides.waitUntil)
+  #sendBy(lease: ServiceLease | undefined): Promise<Response> {
     return lease === undefined ? this.#noInstance() : this.#send(lease)
   }
 
@@ -180,7 +179,9 @@ class Call {
     }
     let answer = response
     if (this.#service.settings.release === 'body') {
-      answer = whenRead(response, (end) => lease.done({ status, latencyMs: durationMs, ...end }))
+      answer = whenRead(response, (end) => {
+        lease.done(this.#signal?.aborted ? { cancelled: true } : { status, latencyMs: durationMs, ...end })
+      })
     } else {
       lease.done({ status, latencyMs: durationMs })
     }

@@ -2,7 +2,7 @@
 
 import type { ServiceSettings } from '../config/settings.js'
 import { DiscoveryError } from '../errors.js'
-import { startTimer } from '../runtime/host.js'
+import { isWorkers, startTimer } from '../runtime/host.js'
 import { type SingleFlight, singleFlight } from '../runtime/single-flight.js'
 import { waitFor } from '../runtime/wait.js'
 import type { ListChange } from '../types/answers.js'
@@ -21,6 +21,8 @@ export class AskedSource extends ListSource {
   readonly #ttlMs: number
   readonly #staleMs: number
   readonly #flight: SingleFlight
+  /** Ends the asking that is under way. */
+  #cancel: (() => void) | undefined
   #retryAt = Number.NEGATIVE_INFINITY
   #lastChange: ListChange = NO_CHANGE
 
@@ -42,7 +44,7 @@ export class AskedSource extends ListSource {
   }
 
   revive(waitUntil?: WaitUntil): void {
-    if (this.stop.signal.aborted || this.#flight.busy || this.host.clock() < this.#retryAt) return
+    if (this.closed !== undefined || this.#flight.busy || this.host.clock() < this.#retryAt) return
     const flight = this.#flight.run(() => this.#ask())
     waitUntil?.(flight)
   }
@@ -74,26 +76,33 @@ export class AskedSource extends ListSource {
     super.fail(error)
   }
 
-  /** Never rejects. Not async: of a client that answers at once, the list is in force when this returns. */
-  #ask(): Promise<void> {
+  override close(): void {
+    super.close()
+    this.#cancel?.()
+    this.#flight.release()
+  }
+
+  /** Never rejects. Of a client that answers at once, the list is in force when this returns. */
+  #ask(): Promise<void> | undefined {
+    if (this.closed !== undefined) return undefined
     const { serviceId } = this.host
     const limit = new AbortController()
-    const onStop = () => limit.abort(this.stop.signal.reason)
-    this.stop.signal.addEventListener('abort', onStop, { once: true })
+    // On Workers another request may close the service, and must not touch the I/O of this one.
+    if (!isWorkers()) this.#cancel = () => limit.abort(this.closed)
     const cancelTimer = startTimer(() => {
       const message = `discovery "${this.client?.name}" did not answer within ${ASK_TIMEOUT_MS} ms`
       limit.abort(new DiscoveryError(message, { serviceId }))
     }, ASK_TIMEOUT_MS)
     const end = () => {
       cancelTimer()
-      this.stop.signal.removeEventListener('abort', onStop)
+      this.#cancel = undefined
     }
     try {
       const answer = this.#answer(limit.signal)
       if (!('then' in answer)) {
         end()
         this.#take(answer)
-        return Promise.resolve()
+        return undefined
       }
       return waitFor(answer, { signal: limit.signal }, 'discovery')
         .then(
@@ -104,7 +113,7 @@ export class AskedSource extends ListSource {
     } catch (error) {
       end()
       this.fail(error)
-      return Promise.resolve()
+      return undefined
     }
   }
 
@@ -115,7 +124,7 @@ export class AskedSource extends ListSource {
   }
 
   #take(list: readonly InstanceInit[]): void {
-    if (this.stop.signal.aborted) return
+    if (this.closed !== undefined) return
     try {
       this.accept(list)
     } catch (error) {

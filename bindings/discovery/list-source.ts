@@ -30,8 +30,8 @@ export abstract class ListSource {
   lastError: unknown
   failures = 0
   protected readonly host: SourceHost
-  /** Aborted when the service closes. */
-  protected readonly stop = new AbortController()
+  /** Set when the service has closed. */
+  protected closed: ClosedError | undefined
   protected listedAt = Number.NaN
 
   constructor(client: DiscoveryClient | undefined, host: SourceHost) {
@@ -59,14 +59,15 @@ export abstract class ListSource {
   abstract refresh(options?: WaitOptions): Promise<ListChange>
 
   /**
-   * Resolves when there is a list that need not be waited for.
+   * Resolves when there is a list that need not be waited for: true if it was.
    * @throws EVENKEEL_DISCOVERY if there is none and the source failed; EVENKEEL_TIMEOUT; the signal's reason
    */
-  async ready(options: WaitOptions = {}): Promise<void> {
-    if (!this.mustWait(this.host.clock())) return
+  async ready(options: WaitOptions = {}): Promise<boolean> {
+    if (!this.mustWait(this.host.clock())) return false
     await this.arrival(options)
-    if (this.stop.signal.aborted) throw this.stop.signal.reason
+    if (this.closed !== undefined) throw this.closed
     if (!this.listed) throw this.unavailable()
+    return true
   }
 
   /** Puts a whole list in force. */
@@ -80,11 +81,11 @@ export abstract class ListSource {
 
   close(): void {
     const { serviceId } = this.host
-    this.stop.abort(new ClosedError(`service "${serviceId}" is closed`, { serviceId }))
+    this.closed = new ClosedError(`service "${serviceId}" is closed`, { serviceId })
   }
 
   protected fail(error: unknown): void {
-    if (this.stop.signal.aborted) return
+    if (this.closed !== undefined) return
     this.failures++
     this.lastError = error
     this.host.failed(error)

@@ -13,6 +13,7 @@ const MOST_RETRY_MS = 30_000
 
 export class WatchedSource extends ListSource {
   readonly ages = false
+  readonly #stop = new AbortController()
   #watching = false
   #waiting: (() => void)[] = []
 
@@ -29,7 +30,7 @@ export class WatchedSource extends ListSource {
   }
 
   revive(): void {
-    if (this.#watching || this.stop.signal.aborted) return
+    if (this.#watching || this.closed !== undefined) return
     this.#watching = true
     void this.#watch(RETRY_MS)
   }
@@ -55,6 +56,7 @@ export class WatchedSource extends ListSource {
 
   override close(): void {
     super.close()
+    this.#stop.abort(this.closed)
     this.#wake()
   }
 
@@ -64,7 +66,7 @@ export class WatchedSource extends ListSource {
   }
 
   async #watch(retryMs: number): Promise<void> {
-    const { signal } = this.stop
+    const { signal } = this.#stop
     const { serviceId } = this.host
     const client = this.client as Required<DiscoveryClient>
     let next = Math.min(retryMs * 2, MOST_RETRY_MS)

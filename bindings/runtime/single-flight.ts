@@ -3,10 +3,15 @@
 import { isWorkers } from './host.js'
 import { sleep } from './wait.js'
 
+/** What is to be done once at a time. Undefined: it was done at once. */
+export type Work = () => Promise<void> | undefined
+
 /** Runs `work` unless it is under way already; resolves when a run that covers the caller has ended. */
 export interface SingleFlight {
   readonly busy: boolean
-  run(work: () => Promise<void>): Promise<void>
+  run(work: Work): Promise<void>
+  /** Lets everybody go who only waits for another's run. */
+  release(): void
 }
 
 /** On Workers by claims, elsewhere by sharing the promise. */
@@ -21,11 +26,15 @@ export function shared(): SingleFlight {
       return flight !== undefined
     },
     run(work) {
-      flight ??= work().finally(() => {
+      if (flight !== undefined) return flight
+      const running = work()
+      if (running === undefined) return Promise.resolve()
+      flight = running.finally(() => {
         flight = undefined
       })
       return flight
     },
+    release() {},
   }
 }
 
@@ -60,6 +69,9 @@ export function claimed(clock: () => number, pause: (ms: number) => Promise<void
       } finally {
         if (own === claim) held = false
       }
+    },
+    release() {
+      held = false
     },
   }
 }

@@ -110,7 +110,16 @@ export class BalancedService implements Service, LeaseOwner {
 
   /** As `pick`, for one attempt of a call. */
   take(request: PickRequest, attempt: number, waitUntil: WaitUntil): ServiceLease | undefined {
-    if (!this.#hasList(waitUntil)) return undefined
+    return this.#hasList(waitUntil) ? this.#takeFromList(request, attempt) : undefined
+  }
+
+  /** From the list at hand, whatever its age: it has just been waited for. */
+  takeNow(request: PickRequest, attempt: number): ServiceLease | undefined {
+    this.checkOpen()
+    return this.#takeFromList(request, attempt)
+  }
+
+  #takeFromList(request: PickRequest, attempt: number): ServiceLease | undefined {
     const { picker } = this
     const row = picker.pickRow(request)
     if (picker.fellBack.length > 0) this.#tellFallbacks()
@@ -144,8 +153,8 @@ export class BalancedService implements Service, LeaseOwner {
     options: WaitOptions & { waitUntil?: WaitUntil } = {},
   ): Promise<Lease | undefined> {
     this.checkOpen()
-    await this.source.ready(options)
-    return this.take(request, 1, options.waitUntil)
+    const waited = await this.source.ready(options)
+    return waited ? this.takeNow(request, 1) : this.take(request, 1, options.waitUntil)
   }
 
   *plan(request: PickRequest = NO_REQUEST, options: { attempts?: number } = {}): Iterable<Lease> {
