@@ -28,11 +28,13 @@
  * List: candidates in order, as row numbers. A list made by a filter also knows each candidate's position in the
  * list it was first cut from (positions = 0: the list is that first one, position = index).
  *
- *    0        4         8           12      16           24          28
- *    ┌────────┬─────────┬───────────┬───────┬────────────┬───────────┐
- *    │ length │ order   │ positions │ table │ meanWeight │ rows …    │
- *    │ i32    │ i32     │ ptr       │ ptr   │ f64        │ i32 each  │
- *    └────────┴─────────┴───────────┴───────┴────────────┴───────────┘
+ *    0        4         8           12      16           24         28          32
+ *    ┌────────┬─────────┬───────────┬───────┬────────────┬──────────┬───────────┬──────────┐
+ *    │ length │ order   │ positions │ table │ meanWeight │ straight │ unused    │ rows …   │
+ *    │ i32    │ i32     │ ptr       │ ptr   │ f64        │ i32      │           │ i32 each │
+ *    └────────┴─────────┴───────────┴───────┴────────────┴──────────┴───────────┴──────────┘
+ *
+ * `straight` is 1 if every candidate's row is its index, which spares random draws a cache miss each.
  *
  * `order` says what `table` holds: ORDER_EQUAL none, ORDER_INTERLEAVED a rotation (rotation.ts),
  * ORDER_BLOCK and ORDER_DRAW cumulative weights (cumulative.ts).
@@ -67,7 +69,8 @@ export const LIST_ORDER = 4
 export const LIST_POSITIONS = 8
 export const LIST_TABLE = 12
 export const LIST_MEAN_WEIGHT = 16
-export const LIST_ROWS = 24
+export const LIST_STRAIGHT = 24
+export const LIST_ROWS = 32
 
 export const ORDER_EQUAL = 0
 export const ORDER_INTERLEAVED = 1

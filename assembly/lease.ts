@@ -28,11 +28,22 @@ export function complete(block: usize, row: i32, ended: i32): void {
 }
 
 /**
- * Records a latency of `ms`, seen at `nowMs`, in the row's histogram, and `averagedMs` (the same, or more as a
- * punishment) in its moving average, which forgets by e every `decayMs`. With `peak` a sample above the average
- * replaces it at once, which is Finagle's Peak EWMA (PeakEwma.scala); without, it is a plain average over time.
+ * Ends one request that took `ms`, as seen at `nowMs`: recorded in the row's histogram, and as `averagedMs` (the
+ * same, or more as a punishment) in its moving average, which forgets by e every `decayMs`. With `peak` a sample
+ * above the average replaces it at once, which is Finagle's Peak EWMA (PeakEwma.scala); without, it is a plain
+ * average over time.
  */
-export function observe(block: usize, row: i32, ms: f64, averagedMs: f64, nowMs: f64, decayMs: f64, peak: i32): void {
+export function completeAfter(
+  block: usize,
+  row: i32,
+  ended: i32,
+  ms: f64,
+  averagedMs: f64,
+  nowMs: f64,
+  decayMs: f64,
+  peak: i32,
+): void {
+  complete(block, row, ended)
   record(block, row, ms)
   average(rowOf(block, row), averagedMs, nowMs, decayMs, peak)
 }

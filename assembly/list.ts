@@ -6,6 +6,7 @@ import {
   LIST_ORDER,
   LIST_POSITIONS,
   LIST_ROWS,
+  LIST_STRAIGHT,
   LIST_TABLE,
   ORDER_EQUAL,
   ORDER_INTERLEAVED,
@@ -22,6 +23,7 @@ export function createList(length: i32): usize {
   store<usize>(list, 0, LIST_POSITIONS)
   store<usize>(list, 0, LIST_TABLE)
   store<f64>(list, 1, LIST_MEAN_WEIGHT)
+  store<i32>(list, 0, LIST_STRAIGHT)
   return list
 }
 
@@ -79,7 +81,7 @@ export function lengthOf(list: usize): i32 {
 
 export function rowAt(list: usize, index: i32): i32 {
   assert(u32(index) < u32(load<i32>(list, LIST_LENGTH)))
-  return load<i32>(list + (usize(index) << 2), LIST_ROWS)
+  return load<i32>(list, LIST_STRAIGHT) ? index : load<i32>(list + (usize(index) << 2), LIST_ROWS)
 }
 
 /** Where the candidate stood in the list that this one was first cut from. */

@@ -12,7 +12,8 @@ export class Core {
   #u16 = new Uint16Array()
 
   constructor(exports: CoreExports) {
-    this.exports = exports
+    // A copy: an instance's own exports object is slow to look things up in.
+    this.exports = { ...exports }
     if (exports.abiVersion() !== ABI_VERSION) {
       throw new WasmError(`this core has layout ${exports.abiVersion()}, these bindings need ${ABI_VERSION}`)
     }

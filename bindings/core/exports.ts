@@ -29,9 +29,10 @@ export interface CoreExports {
   acquire(block: Pointer, list: Pointer, index: number): number
   acquireRow(block: Pointer, row: number): void
   complete(block: Pointer, row: number, ended: number): void
-  observe(
+  completeAfter(
     block: Pointer,
     row: number,
+    ended: number,
     ms: number,
     averagedMs: number,
     nowMs: number,

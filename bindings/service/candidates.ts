@@ -1,6 +1,6 @@
 /** @module Candidate lists: the same instances as JavaScript objects and as row numbers in the core. */
 
-import { LIST_LENGTH, LIST_POSITIONS, LIST_ROWS, ORDER_EQUAL } from '../../assembly/layout.js'
+import { LIST_LENGTH, LIST_POSITIONS, LIST_ROWS, LIST_STRAIGHT, ORDER_EQUAL } from '../../assembly/layout.js'
 import type { Core } from '../core/core.js'
 import type { Pointer } from '../core/exports.js'
 import type { Candidates } from '../types/extension.js'
@@ -98,7 +98,13 @@ export class CandidateTree {
     const handle = core.exports.createList(instances.length)
     const { i32 } = core
     const rows = (handle + LIST_ROWS) >>> 2
-    for (let i = 0; i < instances.length; i++) i32[rows + i] = members.rowOf(instances[i] as ServiceInstance)
+    let straight = 1
+    for (let i = 0; i < instances.length; i++) {
+      const row = members.rowOf(instances[i] as ServiceInstance)
+      if (row !== i) straight = 0
+      i32[rows + i] = row
+    }
+    i32[(handle + LIST_STRAIGHT) >>> 2] = straight
     this.root = new CandidateList(this, instances, handle, false)
   }
 
@@ -157,15 +163,14 @@ export class CandidateTree {
     return this.#positions.get(instance) ?? -1
   }
 
-  /** Runs user code during which no list is freed, even if it replaces the tree. */
-  lend<T>(use: () => T): T {
+  /** User code is about to run: until `giveBack` no list is freed, even if that code replaces the tree. */
+  lend(): void {
     this.#borrowed++
-    try {
-      return use()
-    } finally {
-      this.#borrowed--
-      if (this.#borrowed === 0) this.#freeRetired()
-    }
+  }
+
+  giveBack(): void {
+    this.#borrowed--
+    if (this.#borrowed === 0) this.#freeRetired()
   }
 
   retire(list: CandidateList): void {
@@ -180,7 +185,7 @@ export class CandidateTree {
   }
 
   #freeRetired(): void {
-    for (const list of this.#retired.splice(0)) list.free()
+    if (this.#retired.length > 0) for (const list of this.#retired.splice(0)) list.free()
     if (this.#afterDrop === undefined) return
     for (const { pointer } of this.#columns.values()) this.core.exports.release(pointer)
     this.#columns.clear()

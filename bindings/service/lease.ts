@@ -4,6 +4,7 @@ import { reconstructUrl } from '../client/uri.js'
 import type { ServiceInstance } from '../types/instance.js'
 import type { Lease, Outcome, PickRequest } from '../types/request.js'
 import { DISPOSE } from './dispose.js'
+import type { OpenLease } from './open-leases.js'
 
 /** What a lease needs of its service. */
 export interface LeaseOwner {
@@ -20,13 +21,10 @@ export class ServiceLease implements Lease {
   /** Its instance's row in the core. */
   readonly row: number
   readonly request: PickRequest
-  /** When it was picked or sent, in the clock's ms; NaN where nobody measures. */
-  startedAt: number
-  /** When it was picked; 0 where no lease times out. */
-  openedAt = 0
-  /** Neighbours in the service's list of open leases, where they can time out. */
-  older: ServiceLease | undefined
-  newer: ServiceLease | undefined
+  /** When it was picked or sent, in the clock's ms; undefined where nobody measures. */
+  startedAt: number | undefined
+  /** Its place among the service's open leases, where they can time out. */
+  open: OpenLease | undefined
   readonly #owner: LeaseOwner
   #settled = false
 
@@ -36,7 +34,7 @@ export class ServiceLease implements Lease {
     row: number,
     attempt: number,
     request: PickRequest,
-    startedAt: number,
+    startedAt: number | undefined,
   ) {
     this.#owner = owner
     this.instance = instance
@@ -44,6 +42,7 @@ export class ServiceLease implements Lease {
     this.attempt = attempt
     this.request = request
     this.startedAt = startedAt
+    this.open = undefined
   }
 
   get settled(): boolean {

@@ -2,34 +2,44 @@
 
 import type { ServiceLease } from './lease.js'
 
+export interface OpenLease {
+  readonly lease: ServiceLease
+  readonly since: number
+  older: OpenLease | undefined
+  newer: OpenLease | undefined
+}
+
 export class OpenLeases {
   readonly #timeoutMs: number
-  #oldest: ServiceLease | undefined
-  #newest: ServiceLease | undefined
+  #oldest: OpenLease | undefined
+  #newest: OpenLease | undefined
 
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs
   }
 
-  add(lease: ServiceLease): void {
-    lease.older = this.#newest
-    if (this.#newest === undefined) this.#oldest = lease
-    else this.#newest.newer = lease
-    this.#newest = lease
+  add(lease: ServiceLease, nowMs: number): void {
+    const open: OpenLease = { lease, since: nowMs, older: this.#newest, newer: undefined }
+    if (this.#newest === undefined) this.#oldest = open
+    else this.#newest.newer = open
+    this.#newest = open
+    lease.open = open
   }
 
   remove(lease: ServiceLease): void {
-    if (lease.older === undefined) this.#oldest = lease.newer
-    else lease.older.newer = lease.newer
-    if (lease.newer === undefined) this.#newest = lease.older
-    else lease.newer.older = lease.older
-    lease.older = lease.newer = undefined
+    const { open } = lease
+    if (open === undefined) return
+    if (open.older === undefined) this.#oldest = open.newer
+    else open.older.newer = open.newer
+    if (open.newer === undefined) this.#newest = open.older
+    else open.newer.older = open.older
+    lease.open = undefined
   }
 
   /** Cancels every lease that has been open for longer than the limit. */
   expire(nowMs: number): void {
-    while (this.#oldest !== undefined && nowMs - this.#oldest.openedAt >= this.#timeoutMs) {
-      this.#oldest.done({ cancelled: true })
+    while (this.#oldest !== undefined && nowMs - this.#oldest.since >= this.#timeoutMs) {
+      this.#oldest.lease.done({ cancelled: true })
     }
   }
 }

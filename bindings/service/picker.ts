@@ -3,7 +3,7 @@
 import type { ServiceSettings } from '../config/settings.js'
 import type { Core } from '../core/core.js'
 import { ConfigError, show } from '../errors.js'
-import { type Engine, engineOf, orderFor } from '../policy/engine.js'
+import { DEFAULT_DECAY_MS, type Engine, engineOf, orderFor } from '../policy/engine.js'
 import { entropy } from '../runtime/host.js'
 import { type StageContext, stageOf } from '../supplier/stage.js'
 import { weighingOf } from '../supplier/weighted.js'
@@ -20,8 +20,10 @@ export class Picker {
   readonly chain: Chain
   /** How the built-in policy works in the core; undefined: a policy of the user's own. */
   readonly engine: Engine | undefined
-  /** When the last row was picked, in the clock's ms; NaN if its policy reads no clock. */
-  pickedAtMs = Number.NaN
+  /** How latencies are averaged. */
+  readonly averaging: Pick<Engine, 'peak' | 'decayMs'>
+  /** Whether picks need to know the time. */
+  readonly timed: boolean
   /** What fell back since this was last emptied. */
   readonly fellBack: Step[] = []
 
@@ -30,7 +32,6 @@ export class Picker {
   readonly #resources: Resources
   readonly #policy: Policy
   readonly #context: StageContext
-  readonly #clock: () => number
   readonly #counters: Counters
   readonly #seed: number | undefined
   readonly #order: number
@@ -43,7 +44,6 @@ export class Picker {
     resources: Resources & { members: Members },
     settings: ServiceSettings,
     context: StageContext,
-    clock: () => number,
     seed: number | undefined,
     counters: Counters,
   ) {
@@ -52,10 +52,11 @@ export class Picker {
     this.#resources = resources
     this.#policy = settings.policy
     this.#context = context
-    this.#clock = clock
     this.#seed = seed
     this.#counters = counters
     this.engine = engineOf(settings.policy)
+    this.timed = this.engine?.timed ?? true
+    this.averaging = this.engine ?? { decayMs: DEFAULT_DECAY_MS }
     const weighing = settings.suppliers.map(weighingOf).find((each) => each !== undefined)
     this.#order = orderFor(this.engine, weighing?.order ?? 'interleaved')
     const stages = settings.suppliers.map((supplier) => stageOf(supplier, context))
@@ -74,24 +75,33 @@ export class Picker {
     this.#resources.tree = undefined
   }
 
-  /** Picks a candidate and counts it in flight. Its row; −1: none. */
-  pickRow(request: PickRequest): number {
+  /** Picks a candidate and counts it in flight. Its row; −1: none. `nowMs` is looked at only if `timed`. */
+  pickRow(request: PickRequest, nowMs: number): number {
     const { tree } = this
-    return this.#foreign ? tree.lend(() => this.#pickRow(tree, request)) : this.#pickRow(tree, request)
+    if (!this.#foreign) return this.#pickRow(tree, request, nowMs)
+    tree.lend()
+    try {
+      return this.#pickRow(tree, request, nowMs)
+    } finally {
+      tree.giveBack()
+    }
   }
 
   /** Fills `out` with positions in the list in force, as many picks as there is room; how many. */
-  pickPositions(out: Int32Array, request: PickRequest): number {
+  pickPositions(out: Int32Array, request: PickRequest, nowMs: number): number {
     const { tree } = this
-    return tree.lend(() => {
+    tree.lend()
+    try {
       const list = this.chain.candidates(tree, request, this.#onFallback)
       for (let count = 0; count < out.length; count++) {
-        const index = this.#pickIndex(list, request)
+        const index = this.#pickIndex(list, request, nowMs)
         if (index < 0) return count
         out[count] = list.positionAt(index)
       }
       return out.length
-    })
+    } finally {
+      tree.giveBack()
+    }
   }
 
   /** Uniform in [0, 1) from the service's own generator. */
@@ -99,7 +109,7 @@ export class Picker {
     return this.#core.exports.nextF64(this.#members.block)
   }
 
-  #pickRow(tree: CandidateTree, request: PickRequest): number {
+  #pickRow(tree: CandidateTree, request: PickRequest, nowMs: number): number {
     const all = this.chain.candidates(tree, request, this.#onFallback)
     const list =
       request.previous?.length && this.chain.avoidPrevious
@@ -108,23 +118,17 @@ export class Picker {
     const { engine } = this
     const { exports } = this.#core
     const { block } = this.#members
-    let row: number
-    if (engine === undefined) {
-      row = exports.acquire(block, list.handle, this.#pickIndex(list, request))
-    } else {
-      const nowMs = engine.timed ? this.#clock() : Number.NaN
-      this.pickedAtMs = nowMs
-      row = engine.lease(exports, block, list.handle, nowMs)
-    }
+    const row =
+      engine === undefined
+        ? exports.acquire(block, list.handle, this.#pickIndex(list, request, nowMs))
+        : engine.lease(exports, block, list.handle, nowMs)
     if (list !== all) tree.retire(list)
     if (row >= 0) this.chain.selected(this.#members.byRow[row] as ServiceInstance, request)
     return row
   }
 
-  #pickIndex(list: CandidateList, request: PickRequest): number {
+  #pickIndex(list: CandidateList, request: PickRequest, nowMs: number): number {
     const { engine } = this
-    const nowMs = engine === undefined || engine.timed ? this.#clock() : Number.NaN
-    this.pickedAtMs = nowMs
     if (engine !== undefined) return engine.pick(this.#core.exports, this.#members.block, list.handle, nowMs)
     if (list.length === 0) return -1
     const context: PickContext = { request, nowMs, random: () => this.random() }

@@ -8,7 +8,6 @@ import type { ListSource, WaitUntil } from '../discovery/list-source.js'
 import { sourceOf } from '../discovery/source-of.js'
 import { ClosedError, ConfigError, show } from '../errors.js'
 import { isSameInstance, type ListOrigin } from '../instance.js'
-import { DEFAULT_DECAY_MS } from '../policy/engine.js'
 import { NO_REQUEST } from '../request.js'
 import { weighingOf } from '../supplier/weighted.js'
 import type {
@@ -79,7 +78,7 @@ export class BalancedService implements Service, LeaseOwner {
     this.#resources = resources
     freeWhenCollected(this, resources)
     const context = { serviceId, zone, hint: settings.hint }
-    this.picker = new Picker(core, resources, settings, context, clock, seed, this.counters)
+    this.picker = new Picker(core, resources, settings, context, seed, this.counters)
     const isStatic = settings.instances !== undefined
     this.source = sourceOf(settings, {
       serviceId,
@@ -121,13 +120,14 @@ export class BalancedService implements Service, LeaseOwner {
 
   #takeFromList(request: PickRequest, attempt: number): ServiceLease | undefined {
     const { picker } = this
-    const row = picker.pickRow(request)
+    const nowMs = picker.timed ? this.clock() : undefined
+    const row = picker.pickRow(request, nowMs ?? 0)
     if (picker.fellBack.length > 0) this.#tellFallbacks()
     if (row < 0) {
       this.counters.noInstance++
       return undefined
     }
-    return this.#opened(row, attempt, request, picker.pickedAtMs)
+    return this.#opened(row, attempt, request, nowMs)
   }
 
   /** Another attempt at the same instance; undefined if it has left the list meanwhile. */
@@ -138,12 +138,12 @@ export class BalancedService implements Service, LeaseOwner {
     if (current === undefined || !isSameInstance(current, instance)) return undefined
     const row = members.rowOf(current)
     this.#core.exports.acquireRow(members.block, row)
-    return this.#opened(row, attempt, request, Number.NaN)
+    return this.#opened(row, attempt, request, undefined)
   }
 
   pickMany(out: Int32Array, request: PickRequest = NO_REQUEST): number {
     if (!this.#hasList(undefined)) return 0
-    const count = this.picker.pickPositions(out, request)
+    const count = this.picker.pickPositions(out, request, this.picker.timed ? this.clock() : 0)
     this.#tellFallbacks()
     return count
   }
@@ -177,7 +177,12 @@ export class BalancedService implements Service, LeaseOwner {
     await this.source.ready().catch(() => {})
     this.checkOpen()
     const { tree } = this.picker
-    return tree.lend(() => explain(this, tree, request))
+    tree.lend()
+    try {
+      return explain(this, tree, request)
+    } finally {
+      tree.giveBack()
+    }
   }
 
   instances(): readonly ServiceInstance[] {
@@ -226,7 +231,12 @@ export class BalancedService implements Service, LeaseOwner {
   stats(): ServiceStats {
     this.checkOpen()
     const { tree } = this.picker
-    return tree.lend(() => statsOf(this, tree))
+    tree.lend()
+    try {
+      return statsOf(this, tree)
+    } finally {
+      tree.giveBack()
+    }
   }
 
   on<E extends keyof ServiceEvents>(event: E, listener: (value: ServiceEvents[E]) => void): Disposable {
@@ -261,8 +271,16 @@ export class BalancedService implements Service, LeaseOwner {
     const { block } = this.roster.members
     if (outcome.cancelled) return exports.complete(block, lease.row, ENDED_CANCELLED)
     const failed = outcome.error !== undefined || isFailureStatus(outcome.status)
-    exports.complete(block, lease.row, failed ? ENDED_FAILURE : ENDED_SUCCESS)
-    const latencyMs = this.#observe(lease, outcome.latencyMs, failed)
+    const ended = failed ? ENDED_FAILURE : ENDED_SUCCESS
+    const nowMs = outcome.latencyMs === undefined && lease.startedAt === undefined ? undefined : this.clock()
+    const latencyMs = outcome.latencyMs ?? (nowMs as number) - (lease.startedAt as number)
+    if (nowMs !== undefined && latencyMs >= 0 && latencyMs < Number.POSITIVE_INFINITY) {
+      const { peak, decayMs } = this.picker.averaging
+      const averagedMs = failed && peak !== undefined ? Math.max(latencyMs, peak.failureRttMs) : latencyMs
+      exports.completeAfter(block, lease.row, ended, latencyMs, averagedMs, nowMs, decayMs, peak === undefined ? 0 : 1)
+    } else {
+      exports.complete(block, lease.row, ended)
+    }
     this.settings.policy.done?.(lease.instance, outcome, latencyMs)
   }
 
@@ -296,27 +314,11 @@ export class BalancedService implements Service, LeaseOwner {
     return false
   }
 
-  #opened(row: number, attempt: number, request: PickRequest, pickedAtMs: number): ServiceLease {
+  #opened(row: number, attempt: number, request: PickRequest, pickedAtMs: number | undefined): ServiceLease {
     const instance = this.roster.members.byRow[row] as ServiceInstance
     const lease = new ServiceLease(this, instance, row, attempt, request, pickedAtMs)
-    if (this.#openLeases !== undefined) {
-      lease.openedAt = this.clock()
-      this.#openLeases.add(lease)
-    }
+    this.#openLeases?.add(lease, this.clock())
     return lease
-  }
-
-  /** Takes the latency of a completed lease, if anybody measured it. Returns it, or NaN. */
-  #observe(lease: ServiceLease, given: number | undefined, failed: boolean): number {
-    if (given === undefined && Number.isNaN(lease.startedAt)) return Number.NaN
-    const nowMs = this.clock()
-    const latencyMs = given ?? nowMs - lease.startedAt
-    if (!(latencyMs >= 0 && latencyMs < Number.POSITIVE_INFINITY)) return Number.NaN
-    const { peak, decayMs = DEFAULT_DECAY_MS } = this.picker.engine ?? {}
-    const averagedMs = failed && peak !== undefined ? Math.max(latencyMs, peak.failureRttMs) : latencyMs
-    const { block } = this.roster.members
-    this.#core.exports.observe(block, lease.row, latencyMs, averagedMs, nowMs, decayMs, peak === undefined ? 0 : 1)
-    return latencyMs
   }
 
   #publish(inits: readonly InstanceInit[], where: string, origin: ListOrigin): ListChange {

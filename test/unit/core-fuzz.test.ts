@@ -5,6 +5,7 @@ import {
   ENDED_FAILURE,
   ENDED_SUCCESS,
   LIST_ROWS,
+  LIST_STRAIGHT,
   ORDER_BLOCK,
   ORDER_DRAW,
   ORDER_INTERLEAVED,
@@ -37,6 +38,7 @@ class Subject {
     rows.forEach((row, i) => {
       this.#core.i32[((list + LIST_ROWS) >>> 2) + i] = row
     })
+    if (rows.every((row, i) => row === i)) this.#core.i32[(list + LIST_STRAIGHT) >>> 2] = 1
     if (order !== undefined) this.#core.exports.weighList(this.members.block, list, ORDERS[order])
     return list
   }
@@ -141,11 +143,22 @@ function run(
       if (open.length === 0) continue
       const [row] = open.splice(each.lease % open.length, 1) as [number]
       model.complete(row, each.how as 'success')
-      exports.complete(block, row, ENDED[each.how as 'success'])
-      if (each.how === 'cancelled') continue
+      if (each.how === 'cancelled') {
+        exports.complete(block, row, ENDED_CANCELLED)
+        continue
+      }
       const averaged = each.how === 'failure' ? Math.max(each.ms, 5000) : each.ms
       model.observe(row, each.ms, averaged, nowMs, 10_000, each.peak)
-      exports.observe(block, row, each.ms, averaged, nowMs, 10_000, each.peak ? 1 : 0)
+      exports.completeAfter(
+        block,
+        row,
+        ENDED[each.how as 'success'],
+        each.ms,
+        averaged,
+        nowMs,
+        10_000,
+        each.peak ? 1 : 0,
+      )
       continue
     }
     const list = lists[each.list % lists.length] as (typeof lists)[number]

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  ENDED_SUCCESS,
   LIST_LENGTH,
   LIST_POSITIONS,
   LIST_ROWS,
@@ -43,6 +44,12 @@ function positionsOf(core: Core, list: Pointer): number[] {
   const { i32 } = core
   const positions = (i32[(list + LIST_POSITIONS) >>> 2] as number) >>> 2
   return [...i32.subarray(positions, positions + (i32[(list + LIST_LENGTH) >>> 2] as number))]
+}
+
+/** A request to row 0 that took `ms` and ended at `nowMs`. */
+function see(core: Core, block: Pointer, ms: number, nowMs: number, peak: number): void {
+  core.exports.acquireRow(block, 0)
+  core.exports.completeAfter(block, 0, ENDED_SUCCESS, ms, ms, nowMs, 10_000, peak)
 }
 
 function textAt(core: Core, text: string): Pointer {
@@ -207,7 +214,7 @@ describe.each(Object.entries(CORES))('%s core', (name, make) => {
 
   it('averages latencies as Finagle and linkerd publish', () => {
     const { members } = listOf(core, [1])
-    const observe = (ms: number, at: number) => exports.observe(members.block, 0, ms, ms, at, 10_000, 1)
+    const observe = (ms: number, at: number) => see(core, members.block, ms, at, 1)
     observe(100, 0)
     observe(20, 5_000)
     expect(members.latencyAt(0)).toBeCloseTo(68.5225, 4)
@@ -222,21 +229,21 @@ describe.each(Object.entries(CORES))('%s core', (name, make) => {
       for (let eighth = 0; eighth < 8; eighth++) {
         const ms = 2 ** octave * (1 + eighth / 8)
         for (const each of [ms, ms * (1 - 2 ** -52), ms * (1 + 2 ** -52)]) {
-          exports.observe(members.block, 0, each, each, 0, 10_000, 0)
+          see(core, members.block, each, 0, 0)
           model.record(each)
           for (const q of [0.01, 0.5, 1]) expect(members.quantileAt(0, q)).toBe(model.quantile(q))
         }
       }
     }
     const fresh = listOf(core, [1]).members
-    exports.observe(fresh.block, 0, 123.4, 123.4, 0, 10_000, 0)
+    see(core, fresh.block, 123.4, 0, 0)
     expect(Math.abs(fresh.quantileAt(0, 0.5) / 123.4 - 1)).toBeLessThan(1 / 16)
   })
 
   it('halves a full bucket instead of overflowing it', () => {
     const { members } = listOf(core, [1])
-    for (let i = 0; i < 70_000; i++) exports.observe(members.block, 0, 1, 1, 0, 10_000, 0)
-    for (let i = 0; i < 40_000; i++) exports.observe(members.block, 0, 100, 100, 0, 10_000, 0)
+    for (let i = 0; i < 70_000; i++) see(core, members.block, 1, 0, 0)
+    for (let i = 0; i < 40_000; i++) see(core, members.block, 100, 0, 0)
     expect(members.quantileAt(0, 0.5)).toBeGreaterThan(90)
   })
 
@@ -276,7 +283,7 @@ describe.each(Object.entries(CORES))('%s core', (name, make) => {
 
   it('tries an instance without history at once, but does not flood it', () => {
     const { members, list } = listOf(core, [1, 1])
-    exports.observe(members.block, 0, 20, 20, 0, 10_000, 1)
+    see(core, members.block, 20, 0, 1)
     expect(exports.pickPeakEwma(members.block, list, 0, 10_000, 30)).toBe(1)
     exports.acquireRow(members.block, 1)
     expect(exports.pickPeakEwma(members.block, list, 0, 10_000, 30)).toBe(0)
@@ -288,7 +295,7 @@ describe.each(Object.entries(CORES))('%s core', (name, make) => {
       const block = exports.createBlock()
       exports.reserveRows(block, size)
       for (let row = 0; row < size; row++) exports.resetRow(block, row)
-      exports.observe(block, 0, 1, 1, 0, 1, 0)
+      see(core, block, 1, 0, 0)
       exports.reserveRows(block, size * 2)
       const list = exports.createList(3)
       for (let i = 0; i < 3; i++) core.i32[((list + LIST_ROWS) >>> 2) + i] = i
