@@ -26,7 +26,6 @@ export class EvenkeelError extends Error {
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, 'cause' in details ? { cause: details.cause } : undefined)
-    this.name = new.target.name
     this.code = code
     if (details.serviceId !== undefined) this.serviceId = details.serviceId
     if (details.option !== undefined) this.option = details.option
@@ -35,18 +34,24 @@ export class EvenkeelError extends Error {
 
 /** An option or argument that can't be used: says which, what it was, and what is accepted. */
 export class ConfigError extends EvenkeelError {
+  override readonly name = 'ConfigError'
+
   constructor(message: string, details?: ErrorDetails) {
     super('EVENKEEL_CONFIG', message, details)
   }
 }
 
 export class UnknownServiceError extends EvenkeelError {
+  override readonly name = 'UnknownServiceError'
+
   constructor(message: string, details?: ErrorDetails) {
     super('EVENKEEL_UNKNOWN_SERVICE', message, details)
   }
 }
 
 export class NoInstanceError extends EvenkeelError {
+  override readonly name = 'NoInstanceError'
+
   constructor(message: string, details?: ErrorDetails) {
     super('EVENKEEL_NO_INSTANCE', message, details)
   }
@@ -54,6 +59,8 @@ export class NoInstanceError extends EvenkeelError {
 
 /** An instance that is only a binding has no URL. */
 export class NoAddressError extends EvenkeelError {
+  override readonly name = 'NoAddressError'
+
   constructor(message: string, details?: ErrorDetails) {
     super('EVENKEEL_NO_ADDRESS', message, details)
   }
@@ -61,18 +68,24 @@ export class NoAddressError extends EvenkeelError {
 
 /** Discovery failed and there is no earlier list to serve. `cause` is what it threw. */
 export class DiscoveryError extends EvenkeelError {
+  override readonly name = 'DiscoveryError'
+
   constructor(message: string, details?: ErrorDetails) {
     super('EVENKEEL_DISCOVERY', message, details)
   }
 }
 
 export class TimeoutError extends EvenkeelError {
+  override readonly name = 'TimeoutError'
+
   constructor(message: string, details?: ErrorDetails) {
     super('EVENKEEL_TIMEOUT', message, details)
   }
 }
 
 export class ClosedError extends EvenkeelError {
+  override readonly name = 'ClosedError'
+
   constructor(message: string, details?: ErrorDetails) {
     super('EVENKEEL_CLOSED', message, details)
   }
@@ -80,6 +93,8 @@ export class ClosedError extends EvenkeelError {
 
 /** The core could not be compiled or instantiated: a CSP without 'wasm-unsafe-eval', or no memory. */
 export class WasmError extends EvenkeelError {
+  override readonly name = 'WasmError'
+
   constructor(message: string, details?: ErrorDetails) {
     super('EVENKEEL_WASM', message, details)
   }
