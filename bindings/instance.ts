@@ -4,6 +4,9 @@ import { refuse, text } from './config/check.js'
 import { ConfigError, show } from './errors.js'
 import type { Fetcher, InstanceInit, ServiceInstance } from './types/instance.js'
 
+/** Where an entry stands, told only in an error message. */
+export type Place = string | { toString(): string }
+
 /** Who made the list: the user, or a registry. */
 export type ListOrigin = 'written' | 'discovered'
 
@@ -45,7 +48,7 @@ export const MAX_WEIGHT = 2 ** 31 - 1
 export function toInstance(
   init: InstanceInit,
   serviceId: string,
-  where: string,
+  where: Place,
   origin: ListOrigin = 'written',
   known: (instanceId: string) => ServiceInstance | undefined = () => undefined,
 ): ServiceInstance {
@@ -70,17 +73,22 @@ export function isSameInstance(a: ServiceInstance, b: ServiceInstance): boolean 
   return a.instanceId === b.instanceId && a.host === b.host && a.port === b.port
 }
 
-function read(init: InstanceInit, where: string): Draft {
+/** A place within a place, spelled out only if asked for. */
+function within(where: Place, field: string): Place {
+  return { toString: () => `${where}.${field}` }
+}
+
+function read(init: InstanceInit, where: Place): Draft {
   if (typeof init === 'string' || init instanceof URL) return { ...address(init, where), ...NOTHING_ELSE }
   if (typeof init !== 'object' || init === null) {
     throw new ConfigError(`${where} must be a URL or an object with url, host or fetcher, not ${show(init)}`, {
-      option: where,
+      option: `${where}`,
     })
   }
   const { metadata, fetcher } = init
-  const at = init.url !== undefined ? address(init.url, `${where}.url`) : hostAndPort(init, where)
+  const at = init.url !== undefined ? address(init.url, within(where, 'url')) : hostAndPort(init, where)
   if (init.url !== undefined && (init.host !== undefined || init.port !== undefined)) {
-    throw new ConfigError(`${where} has a url and also a host or port: give one or the other`, { option: where })
+    throw new ConfigError(`${where} has a url and also a host or port: give one or the other`, { option: `${where}` })
   }
   const instanceId = init.instanceId ?? at.instanceId
   if (typeof instanceId !== 'string' || instanceId === '') {
@@ -97,9 +105,10 @@ function read(init: InstanceInit, where: string): Draft {
       option: `${where}.secure`,
     })
   }
-  if (init.weight !== undefined) checkWeight(init.weight, `${where}.weight`)
+  if (init.weight !== undefined) checkWeight(init.weight, within(where, 'weight'))
   for (const key of TEXTS) {
-    if (init[key] !== undefined) text(init[key], `${where}.${key}`)
+    if (init[key] !== undefined && !(typeof init[key] === 'string' && init[key] !== ''))
+      text(init[key], `${where}.${key}`)
   }
   return {
     instanceId,
@@ -108,7 +117,7 @@ function read(init: InstanceInit, where: string): Draft {
     secure: init.secure ?? at.secure,
     scheme: init.scheme ?? at.scheme,
     fetcher,
-    metadata: metadata === undefined ? undefined : checkMetadata(metadata, `${where}.metadata`),
+    metadata: metadata === undefined ? undefined : checkMetadata(metadata, within(where, 'metadata')),
     shorthand: init,
   }
 }
@@ -117,18 +126,18 @@ const NOTHING_ELSE = { fetcher: undefined, metadata: undefined, shorthand: undef
 
 type Address = Pick<Draft, 'instanceId' | 'host' | 'port' | 'secure' | 'scheme'>
 
-function address(given: string | URL, where: string): Address {
-  if (typeof given !== 'string' && !(given instanceof URL)) refuse(where, given, 'a URL')
+function address(given: string | URL, where: Place): Address {
+  if (typeof given !== 'string' && !(given instanceof URL)) refuse(`${where}`, given, 'a URL')
   let url: URL
   try {
     url = typeof given === 'string' ? new URL(given.includes('://') ? given : `http://${given}`) : given
   } catch (cause) {
-    throw new ConfigError(`${where} is not a URL: ${show(given)}`, { option: where, cause })
+    throw new ConfigError(`${where} is not a URL: ${show(given)}`, { option: `${where}`, cause })
   }
-  if (url.hostname === '') throw new ConfigError(`${where} has no host: ${show(String(given))}`, { option: where })
+  if (url.hostname === '') throw new ConfigError(`${where} has no host: ${show(String(given))}`, { option: `${where}` })
   if ((url.pathname !== '/' && url.pathname !== '') || url.search !== '' || url.hash !== '' || url.username !== '') {
     throw new ConfigError(`${where} must be scheme, host and port alone; ${show(String(given))} has more`, {
-      option: where,
+      option: `${where}`,
     })
   }
   const scheme = url.protocol.slice(0, -1)
@@ -137,10 +146,10 @@ function address(given: string | URL, where: string): Address {
   return { instanceId: idOf(host, port), host, port, secure: scheme === 'https' || scheme === 'wss', scheme }
 }
 
-function hostAndPort(init: Exclude<InstanceInit, string | URL>, where: string): Address {
+function hostAndPort(init: Exclude<InstanceInit, string | URL>, where: Place): Address {
   const { host = '', port = -1 } = init
   if (typeof host !== 'string' || (host === '' && init.fetcher === undefined)) {
-    throw new ConfigError(`${where} needs a url, a host or a fetcher`, { option: where })
+    throw new ConfigError(`${where} needs a url, a host or a fetcher`, { option: `${where}` })
   }
   if (/[/?#@\\\s]/.test(host)) {
     throw new ConfigError(`${where}.host must be a host name or address alone, not ${show(host)}`, {
@@ -157,7 +166,7 @@ function hostAndPort(init: Exclude<InstanceInit, string | URL>, where: string): 
   return { instanceId: host === '' ? '' : idOf(bare, port), host: bare, port, secure: false, scheme: undefined }
 }
 
-function checkFields(init: object, where: string): void {
+function checkFields(init: object, where: Place): void {
   for (const key in init) {
     if (FIELDS.has(key)) continue
     const message = `${where} has no field "${key}"; accepted: ${[...FIELDS].join(', ')}`
@@ -172,18 +181,18 @@ function idOf(host: string, port: number): string {
 }
 
 /** @throws EVENKEEL_CONFIG unless 0 ≤ weight ≤ 2^31 − 1 */
-export function checkWeight(weight: unknown, where: string): number {
+export function checkWeight(weight: unknown, where: Place): number {
   if (typeof weight !== 'number' || !(weight >= 0) || weight > MAX_WEIGHT) {
     throw new ConfigError(`${where} must be a number from 0 (drained) to ${MAX_WEIGHT}, not ${show(weight)}`, {
-      option: where,
+      option: `${where}`,
     })
   }
   return weight
 }
 
-function checkMetadata(metadata: unknown, where: string): Readonly<Record<string, string>> {
+function checkMetadata(metadata: unknown, where: Place): Readonly<Record<string, string>> {
   if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) {
-    throw new ConfigError(`${where} must be an object of strings, not ${show(metadata)}`, { option: where })
+    throw new ConfigError(`${where} must be an object of strings, not ${show(metadata)}`, { option: `${where}` })
   }
   for (const key in metadata) {
     const value = (metadata as Record<string, unknown>)[key]
@@ -206,19 +215,52 @@ function mergedMetadata(draft: Draft): Readonly<Record<string, string>> {
 function saysTheSame(old: ServiceInstance, draft: Draft): boolean {
   if (old.host !== draft.host || old.port !== draft.port || old.secure !== draft.secure) return false
   if (old.scheme !== draft.scheme || old.fetcher !== draft.fetcher) return false
-  let keys = 0
-  for (const key of SHORTHANDS) {
-    const value = draft.shorthand?.[key]
-    if (value === undefined) continue
-    if (old.metadata[key] !== String(value)) return false
-    keys++
+  return hasMetadata(old, draft.metadata, draft.shorthand)
+}
+
+/** True if the metadata and its shorthands come to what the instance has. */
+function hasMetadata(old: ServiceInstance, metadata: Draft['metadata'], shorthand: Draft['shorthand']): boolean {
+  let left = 0
+  for (const _ in old.metadata) left++
+  if (shorthand !== undefined) {
+    for (const key of SHORTHANDS) {
+      const value = shorthand[key]
+      if (value === undefined) continue
+      if (old.metadata[key] !== (typeof value === 'string' ? value : String(value))) return false
+      left--
+    }
   }
-  for (const key in draft.metadata) {
-    if ((SHORTHANDS as readonly string[]).includes(key) && draft.shorthand?.[key as 'zone'] !== undefined) continue
-    if (old.metadata[key] !== draft.metadata[key]) return false
-    keys++
+  for (const key in metadata) {
+    if (shorthand?.[key as 'zone'] !== undefined && (SHORTHANDS as readonly string[]).includes(key)) continue
+    if (old.metadata[key] !== metadata[key]) return false
+    left--
   }
-  let oldKeys = 0
-  for (const _ in old.metadata) oldKeys++
-  return keys === oldKeys
+  return left === 0
+}
+
+/**
+ * True if an object says what `old` says, so that nothing has to be read, made or looked up. A shortcut for lists
+ * that hardly change: false means only that it has to be read.
+ * @param sameUrl the object's url, without scheme or secure beside it, is what `old` was made from
+ * @param derivedId the id of `old` comes from its address
+ */
+export function restates(
+  init: Exclude<InstanceInit, string | URL>,
+  old: ServiceInstance,
+  origin: ListOrigin,
+  sameUrl: boolean,
+  derivedId: boolean,
+): boolean {
+  if (init.instanceId === undefined ? !derivedId : init.instanceId !== old.instanceId) return false
+  if (init.url === undefined) {
+    if (init.host !== old.host || (init.port ?? -1) !== old.port) return false
+    if ((init.secure ?? false) !== old.secure || init.scheme !== old.scheme) return false
+  } else if (!sameUrl || init.secure !== undefined || init.scheme !== undefined || init.host !== undefined) {
+    return false
+  }
+  if (init.fetcher !== old.fetcher || typeof init.weight === 'string') return false
+  if (origin === 'written') {
+    for (const key in init) if (!FIELDS.has(key)) return false
+  }
+  return hasMetadata(old, init.metadata, init)
 }

@@ -14,20 +14,13 @@ import {
 } from '../../assembly/layout.js'
 import type { Core } from '../core/core.js'
 import type { Pointer } from '../core/exports.js'
-import { ConfigError } from '../errors.js'
-import { isSameInstance, type ListOrigin, toInstance } from '../instance.js'
+import { isSameInstance } from '../instance.js'
 import type { ListChange } from '../types/answers.js'
-import type { InstanceInit, ServiceInstance } from '../types/instance.js'
+import type { ServiceInstance } from '../types/instance.js'
 
 interface Member {
   instance: ServiceInstance
   readonly row: number
-}
-
-/** A list that was read and checked, not yet in force. */
-export interface ReadList {
-  readonly instances: readonly ServiceInstance[]
-  readonly duplicates: readonly string[]
 }
 
 export interface Meters {
@@ -47,93 +40,68 @@ export class Members {
   instances: readonly ServiceInstance[] = Object.freeze([])
 
   readonly #core: Core
-  readonly #serviceId: string
-  #members = new Map<string, Member>()
+  readonly #members = new Map<string, Member>()
   /** Gone from the list with requests still in flight: their rows wait for these to end. */
   #departed: Member[] = []
   readonly #freeRows: number[] = []
   #capacity = 0
-  /** The plain strings of the last list: most lists are refreshed with the same ones. */
-  #byText = new Map<string, ServiceInstance>()
 
-  constructor(core: Core, serviceId: string) {
+  constructor(core: Core) {
     this.#core = core
-    this.#serviceId = serviceId
     this.block = core.exports.createBlock()
   }
 
   /**
-   * Reads a whole list and changes nothing.
-   * @throws EVENKEEL_CONFIG for an unreadable entry; in a written list also for a repeated id or an unknown field
+   * Puts a list without duplicates in force. Instances that stay keep their row, and with it all that is known of
+   * them. Costs as much as has changed its place or its contents.
    */
-  read(inits: readonly InstanceInit[], where: string, origin: ListOrigin): ReadList {
-    if (!Array.isArray(inits))
-      throw new ConfigError(`${where} must be an array of instances`, { option: where, serviceId: this.#serviceId })
-    const known = (instanceId: string) => this.#members.get(instanceId)?.instance
-    const byText = new Map<string, ServiceInstance>()
-    const seen = new Set<string>()
-    const repeated: string[] = []
-    const instances: ServiceInstance[] = []
-    for (let i = 0; i < inits.length; i++) {
-      const init = inits[i] as InstanceInit
-      const instance =
-        (typeof init === 'string' ? this.#byText.get(init) : undefined) ??
-        toInstance(init, this.#serviceId, `${where}[${i}]`, origin, known)
-      if (typeof init === 'string') byText.set(init, instance)
-      if (seen.has(instance.instanceId)) {
-        if (origin === 'written') {
-          throw new ConfigError(`${where}[${i}] repeats the instance id "${instance.instanceId}"`, {
-            option: `${where}[${i}].instanceId`,
-            serviceId: this.#serviceId,
-          })
-        }
-        repeated.push(instance.instanceId)
-        continue
-      }
-      seen.add(instance.instanceId)
-      instances.push(instance)
-    }
-    this.#byText = byText
-    return { instances, duplicates: repeated }
-  }
-
-  /** Puts a read list in force. Instances that stay keep their row, and with it all that is known of them. */
   adopt(instances: readonly ServiceInstance[]): ListChange {
+    const before = this.instances
     const change = {
       added: [] as ServiceInstance[],
       removed: [] as ServiceInstance[],
       changed: [] as ServiceInstance[],
     }
-    const members = new Map<string, Member>()
-    let moved = instances.length !== this.instances.length
-    let kept = 0
+    const arriving: number[] = []
+    const leaving = new Map<string, Member>()
+    let same = instances.length === before.length
     for (let i = 0; i < instances.length; i++) {
       const instance = instances[i] as ServiceInstance
-      if (!moved && this.instances[i] !== instance) moved = true
-      let member = this.#members.get(instance.instanceId)
-      if (member !== undefined && isSameInstance(member.instance, instance)) {
-        kept++
-        if (member.instance !== instance) {
-          member.instance = instance
-          this.byRow[member.row] = instance
-          change.changed.push(instance)
-        }
+      const old = before[i]
+      if (old === instance) continue
+      same = false
+      if (old !== undefined && isSameInstance(old, instance)) {
+        this.#restate(this.#members.get(instance.instanceId) as Member, instance, change)
       } else {
-        member = this.#revive(instance) ?? this.#admit(instance)
+        arriving.push(i)
+        if (old !== undefined) leaving.set(old.instanceId, this.#members.get(old.instanceId) as Member)
+      }
+    }
+    for (let i = instances.length; i < before.length; i++) {
+      const { instanceId } = before[i] as ServiceInstance
+      leaving.set(instanceId, this.#members.get(instanceId) as Member)
+    }
+    if (same) return change
+    const arrived: Member[] = []
+    for (const i of arriving) {
+      const instance = instances[i] as ServiceInstance
+      const member = leaving.get(instance.instanceId)
+      if (member !== undefined && isSameInstance(member.instance, instance)) {
+        leaving.delete(instance.instanceId)
+        if (member.instance !== instance) this.#restate(member, instance, change)
+      } else {
+        arrived.push(this.#revive(instance) ?? this.#admit(instance))
         change.added.push(instance)
       }
-      members.set(instance.instanceId, member)
     }
-    if (kept < this.#members.size) {
-      for (const [id, member] of this.#members) {
-        if (members.get(id) === member) continue
-        change.removed.push(member.instance)
-        this.#departed.push(member)
-      }
+    for (const [id, member] of leaving) {
+      this.#members.delete(id)
+      this.#departed.push(member)
+      change.removed.push(member.instance)
     }
-    this.#members = members
+    for (const member of arrived) this.#members.set(member.instance.instanceId, member)
     this.#releaseDeparted()
-    if (moved) this.instances = Object.freeze(instances.slice())
+    this.instances = Object.freeze(instances.slice())
     return change
   }
 
@@ -186,6 +154,13 @@ export class Members {
 
   #hot(row: number): Pointer {
     return (this.#core.i32[(this.block + BLOCK_ROWS) >>> 2] as number) + (row << ROW_SHIFT)
+  }
+
+  /** The same instance with other metadata. */
+  #restate(member: Member, instance: ServiceInstance, change: { changed: ServiceInstance[] }): void {
+    member.instance = instance
+    this.byRow[member.row] = instance
+    change.changed.push(instance)
   }
 
   #revive(instance: ServiceInstance): Member | undefined {

@@ -5,6 +5,7 @@ import type { ListOrigin } from '../instance.js'
 import type { Weighing } from '../supplier/weighted.js'
 import type { ListChange } from '../types/answers.js'
 import type { InstanceInit, ServiceInstance } from '../types/instance.js'
+import { ListReader } from './list-reader.js'
 import { Members } from './members.js'
 
 export class Roster {
@@ -16,12 +17,14 @@ export class Roster {
   /** Ids that the last list had more than once. */
   mergedDuplicates: readonly string[] = []
   readonly #core: Core
+  readonly #reader: ListReader
   readonly #weighing: Weighing | undefined
 
   constructor(core: Core, serviceId: string, weighing: Weighing | undefined) {
     this.#core = core
     this.#weighing = weighing
-    this.members = new Members(core, serviceId)
+    this.members = new Members(core)
+    this.#reader = new ListReader(serviceId)
   }
 
   /**
@@ -30,7 +33,7 @@ export class Roster {
    */
   publish(inits: readonly InstanceInit[], where: string, origin: ListOrigin, replaced: () => void): ListChange {
     const { members } = this
-    const read = members.read(inits, where, origin)
+    const read = this.#reader.read(inits, where, origin, (id) => members.get(id))
     const weights = this.#weigh(read.instances)
     const before = members.instances
     const change = members.adopt(read.instances)

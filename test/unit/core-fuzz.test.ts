@@ -27,7 +27,7 @@ class Subject {
 
   constructor(core: Core, nameHash: number, seed: number, weights: readonly number[]) {
     this.#core = core
-    this.members = new Members(core, 'fuzz')
+    this.members = new Members(core)
     this.members.adopt(weights.map((_, i) => toInstance({ host: 'h', port: i }, 'fuzz', 'fuzz')))
     for (const [row, weight] of weights.entries()) this.members.setWeight(row, weight)
     core.exports.seedBlock(this.members.block, nameHash, seed)

@@ -24,7 +24,7 @@ const typed = readFileSync(new URL('../../bindings/core/exports.ts', import.meta
 
 /** A service with one row per weight, and a list of all its rows. */
 function listOf(core: Core, weights: readonly number[], order?: number): { members: Members; list: Pointer } {
-  const members = new Members(core, 'test')
+  const members = new Members(core)
   members.adopt(weights.map((_, i) => toInstance({ host: 'h', port: i % 65536, instanceId: `i${i}` }, 'test', 'test')))
   for (const [row, weight] of weights.entries()) members.setWeight(row, weight)
   const list = core.exports.createList(weights.length)

@@ -1,0 +1,120 @@
+/** @module Reads lists, most of which say what the one before said. */
+
+import { ConfigError } from '../errors.js'
+import { isSameInstance, type ListOrigin, restates, toInstance } from '../instance.js'
+import type { InstanceInit, ServiceInstance } from '../types/instance.js'
+
+/** A list that was read and checked, not yet in force. */
+export interface ReadList {
+  readonly instances: readonly ServiceInstance[]
+  /** Ids that it had more than once; their first entry counts. */
+  readonly duplicates: readonly string[]
+}
+
+/** How an entry was written, to know it again. */
+interface Writing {
+  /** The entry itself where it was a text, else its `url` where that alone gave the address. */
+  readonly text: string | undefined
+  readonly isText: boolean
+  readonly derivedId: boolean
+}
+
+export class ListReader {
+  readonly #serviceId: string
+  #last: readonly ServiceInstance[] = []
+  #writings: readonly Writing[] = []
+
+  constructor(serviceId: string) {
+    this.#serviceId = serviceId
+  }
+
+  /**
+   * Reads a whole list and changes nothing that is in force.
+   * @param known the instance in force under an id
+   * @throws EVENKEEL_CONFIG for an unreadable entry; in a written list also for a repeated id or an unknown field
+   */
+  read(
+    inits: readonly InstanceInit[],
+    where: string,
+    origin: ListOrigin,
+    known: (instanceId: string) => ServiceInstance | undefined,
+  ): ReadList {
+    if (!Array.isArray(inits)) {
+      throw new ConfigError(`${where} must be an array of instances`, { option: where, serviceId: this.#serviceId })
+    }
+    const place = { index: 0, toString: () => `${where}[${place.index}]` }
+    const instances = new Array<ServiceInstance>(inits.length)
+    const writings = new Array<Writing>(inits.length)
+    for (let i = 0; i < inits.length; i++) {
+      const init = inits[i] as InstanceInit
+      const old = this.#last[i]
+      const writing = this.#writings[i]
+      if (old !== undefined && writing !== undefined && saysAgain(init, old, writing, origin)) {
+        instances[i] = old
+        writings[i] = writing
+        continue
+      }
+      place.index = i
+      instances[i] = toInstance(init, this.#serviceId, place, origin, known)
+      writings[i] = writingOf(init)
+    }
+    const repeated = this.#repeated(instances)
+    if (repeated.length > 0 && origin === 'written') {
+      const [index, { instanceId }] = repeated[0] as [number, ServiceInstance]
+      const option = `${where}[${index}].instanceId`
+      const message = `${where}[${index}] repeats the instance id "${instanceId}"`
+      throw new ConfigError(message, { option, serviceId: this.#serviceId })
+    }
+    this.#last = instances
+    this.#writings = writings
+    if (repeated.length === 0) return { instances, duplicates: [] }
+    const dropped = new Set(repeated.map(([index]) => index))
+    return {
+      instances: instances.filter((_, i) => !dropped.has(i)),
+      duplicates: repeated.map(([, { instanceId }]) => instanceId),
+    }
+  }
+
+  /**
+   * The entries whose id stands earlier in the list. What stands where it stood before was unique then, so only
+   * the others have to be compared, unless the last list had duplicates itself.
+   */
+  #repeated(instances: readonly ServiceInstance[]): [number, ServiceInstance][] {
+    if (isUnchanged(this.#last, instances) && !this.#hadDuplicates) return []
+    const seen = new Set<string>()
+    const repeated: [number, ServiceInstance][] = []
+    for (let i = 0; i < instances.length; i++) {
+      const instance = instances[i] as ServiceInstance
+      if (seen.has(instance.instanceId)) repeated.push([i, instance])
+      else seen.add(instance.instanceId)
+    }
+    this.#hadDuplicates = repeated.length > 0
+    return repeated
+  }
+
+  #hadDuplicates = false
+}
+
+/** The same identities at the same places. */
+function isUnchanged(before: readonly ServiceInstance[], after: readonly ServiceInstance[]): boolean {
+  if (before.length !== after.length) return false
+  for (let i = 0; i < after.length; i++) {
+    const [a, b] = [before[i] as ServiceInstance, after[i] as ServiceInstance]
+    if (a !== b && !isSameInstance(a, b)) return false
+  }
+  return true
+}
+
+function saysAgain(init: InstanceInit, old: ServiceInstance, writing: Writing, origin: ListOrigin): boolean {
+  if (typeof init === 'string') return writing.isText && init === writing.text
+  if (typeof init !== 'object' || init === null || init instanceof URL) return false
+  const sameUrl = !writing.isText && init.url !== undefined && init.url === writing.text
+  return restates(init, old, origin, sameUrl, writing.derivedId)
+}
+
+function writingOf(init: InstanceInit): Writing {
+  if (typeof init === 'string') return { text: init, isText: true, derivedId: true }
+  if (init instanceof URL) return { text: undefined, isText: false, derivedId: true }
+  const plainUrl = typeof init.url === 'string' && init.scheme === undefined && init.secure === undefined
+  return { text: plainUrl ? (init.url as string) : undefined, isText: false, derivedId: init.instanceId === undefined }
+}
