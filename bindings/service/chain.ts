@@ -1,5 +1,6 @@
 /** @module The supplier chain of a service, walked once a pick. */
 
+import { NO_REQUEST } from '../request.js'
 import { cutPrevious, RETRY_AWARE } from '../supplier/retry-aware.js'
 import type { Stage } from '../supplier/stage.js'
 import type { ServiceInstance } from '../types/instance.js'
@@ -48,6 +49,13 @@ export class Chain {
       list = cut.list
     }
     return list
+  }
+
+  /** The candidates of every request, if they depend on none and nothing has to be told; else undefined. */
+  settled(tree: CandidateTree): CandidateList | undefined {
+    if (this.#fixed < this.#stages.length || this.#hearing.length > 0) return undefined
+    if (this.#tree !== tree) this.#begin(tree, NO_REQUEST)
+    return this.#fixedFallbacks.length > 0 ? undefined : this.#start
   }
 
   /** The candidates left for another try of the same call; a list of its own, which the caller frees if it is new. */

@@ -4,29 +4,27 @@ import { reconstructUrl } from '../client/uri.js'
 import type { ServiceInstance } from '../types/instance.js'
 import type { Lease, Outcome, PickRequest } from '../types/request.js'
 import { DISPOSE } from './dispose.js'
-import type { OpenLease } from './open-leases.js'
 
 /** What a lease needs of its service. */
 export interface LeaseOwner {
-  settle(lease: ServiceLease, outcome: Outcome): void
+  /** @param row the lease's row in the core */
+  settle(lease: ServiceLease, row: number, outcome: Outcome): void
   sendThrough(lease: ServiceLease, input: string | URL | Request, init?: RequestInit): Promise<Response>
 }
 
-const SUCCESS: Outcome = Object.freeze({})
+export const SUCCESS: Outcome = Object.freeze({})
 const CANCELLED: Outcome = Object.freeze({ cancelled: true })
+const SETTLED = -1
 
 export class ServiceLease implements Lease {
   readonly instance: ServiceInstance
   readonly attempt: number
-  /** Its instance's row in the core. */
-  readonly row: number
   readonly request: PickRequest
   /** When it was picked or sent, in the clock's ms; undefined where nobody measures. */
   startedAt: number | undefined
-  /** Its place among the service's open leases, where they can time out. */
-  open: OpenLease | undefined
   readonly #owner: LeaseOwner
-  #settled = false
+  /** Its instance's row in the core, until it is done. */
+  #row: number
 
   constructor(
     owner: LeaseOwner,
@@ -37,16 +35,11 @@ export class ServiceLease implements Lease {
     startedAt: number | undefined,
   ) {
     this.#owner = owner
+    this.#row = row
     this.instance = instance
-    this.row = row
     this.attempt = attempt
     this.request = request
     this.startedAt = startedAt
-    this.open = undefined
-  }
-
-  get settled(): boolean {
-    return this.#settled
   }
 
   url(original: string | URL): string {
@@ -58,9 +51,10 @@ export class ServiceLease implements Lease {
   }
 
   done(outcome: Outcome = SUCCESS): void {
-    if (this.#settled) return
-    this.#settled = true
-    this.#owner.settle(this, outcome)
+    const row = this.#row
+    if (row === SETTLED) return
+    this.#row = SETTLED
+    this.#owner.settle(this, row, outcome)
   }
 
   [DISPOSE](): void {

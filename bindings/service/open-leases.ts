@@ -1,45 +1,28 @@
-/** @module Leases that may time out, oldest first: a linked list, so that completing one costs nothing more. */
+/** @module Leases that may time out. A Map keeps them in the order of their picks, which is that of their ends. */
 
 import type { ServiceLease } from './lease.js'
 
-export interface OpenLease {
-  readonly lease: ServiceLease
-  readonly since: number
-  older: OpenLease | undefined
-  newer: OpenLease | undefined
-}
-
 export class OpenLeases {
   readonly #timeoutMs: number
-  #oldest: OpenLease | undefined
-  #newest: OpenLease | undefined
+  readonly #since = new Map<ServiceLease, number>()
 
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs
   }
 
   add(lease: ServiceLease, nowMs: number): void {
-    const open: OpenLease = { lease, since: nowMs, older: this.#newest, newer: undefined }
-    if (this.#newest === undefined) this.#oldest = open
-    else this.#newest.newer = open
-    this.#newest = open
-    lease.open = open
+    this.#since.set(lease, nowMs)
   }
 
   remove(lease: ServiceLease): void {
-    const { open } = lease
-    if (open === undefined) return
-    if (open.older === undefined) this.#oldest = open.newer
-    else open.older.newer = open.newer
-    if (open.newer === undefined) this.#newest = open.older
-    else open.newer.older = open.older
-    lease.open = undefined
+    this.#since.delete(lease)
   }
 
   /** Cancels every lease that has been open for longer than the limit. */
   expire(nowMs: number): void {
-    while (this.#oldest !== undefined && nowMs - this.#oldest.since >= this.#timeoutMs) {
-      this.#oldest.lease.done({ cancelled: true })
+    for (const [lease, since] of this.#since) {
+      if (nowMs - since < this.#timeoutMs) return
+      lease.done({ cancelled: true })
     }
   }
 }

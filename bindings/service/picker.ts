@@ -2,6 +2,7 @@
 
 import type { ServiceSettings } from '../config/settings.js'
 import type { Core } from '../core/core.js'
+import type { Pointer } from '../core/exports.js'
 import { ConfigError, show } from '../errors.js'
 import { DEFAULT_DECAY_MS, type Engine, engineOf, orderFor } from '../policy/engine.js'
 import { entropy } from '../runtime/host.js'
@@ -29,6 +30,7 @@ export class Picker {
 
   readonly #core: Core
   readonly #members: Members
+  readonly #block: Pointer
   readonly #resources: Resources
   readonly #policy: Policy
   readonly #context: StageContext
@@ -37,6 +39,8 @@ export class Picker {
   readonly #order: number
   /** User code runs within a pick: its lists must outlive whatever that code does. */
   readonly #foreign: boolean
+  /** What every request picks from, where that depends on none: straight to the core. */
+  #settled: CandidateList | undefined
   #seeded = false
 
   constructor(
@@ -49,6 +53,7 @@ export class Picker {
   ) {
     this.#core = core
     this.#members = resources.members
+    this.#block = resources.members.block
     this.#resources = resources
     this.#policy = settings.policy
     this.#context = context
@@ -73,10 +78,15 @@ export class Picker {
   dropTree(): void {
     this.#resources.tree?.drop()
     this.#resources.tree = undefined
+    this.#settled = undefined
   }
 
   /** Picks a candidate and counts it in flight. Its row; −1: none. `nowMs` is looked at only if `timed`. */
   pickRow(request: PickRequest, nowMs: number): number {
+    const settled = this.#settled
+    if (settled !== undefined && request.previous === undefined) {
+      return (this.engine as Engine).lease(this.#core.exports, this.#block, settled.handle, nowMs)
+    }
     const { tree } = this
     if (!this.#foreign) return this.#pickRow(tree, request, nowMs)
     tree.lend()
@@ -106,7 +116,7 @@ export class Picker {
 
   /** Uniform in [0, 1) from the service's own generator. */
   random(): number {
-    return this.#core.exports.nextF64(this.#members.block)
+    return this.#core.exports.nextF64(this.#block)
   }
 
   #pickRow(tree: CandidateTree, request: PickRequest, nowMs: number): number {
@@ -117,7 +127,7 @@ export class Picker {
         : all
     const { engine } = this
     const { exports } = this.#core
-    const { block } = this.#members
+    const block = this.#block
     const row =
       engine === undefined
         ? exports.acquire(block, list.handle, this.#pickIndex(list, request, nowMs))
@@ -129,7 +139,7 @@ export class Picker {
 
   #pickIndex(list: CandidateList, request: PickRequest, nowMs: number): number {
     const { engine } = this
-    if (engine !== undefined) return engine.pick(this.#core.exports, this.#members.block, list.handle, nowMs)
+    if (engine !== undefined) return engine.pick(this.#core.exports, this.#block, list.handle, nowMs)
     if (list.length === 0) return -1
     const context: PickContext = { request, nowMs, random: () => this.random() }
     const index = this.#policy.pick(list, context)
@@ -145,12 +155,13 @@ export class Picker {
     if (!this.#seeded) this.#sow()
     const tree = new CandidateTree(this.#core, this.#members, this.#order)
     this.#resources.tree = tree
+    if (!this.#foreign) this.#settled = this.chain.settled(tree)
     return tree
   }
 
   #sow(): void {
     const { exports } = this.#core
-    const { block } = this.#members
+    const block = this.#block
     exports.seedBlock(block, this.#core.hashText(this.#context.serviceId), this.#seed ?? entropy())
     if (this.engine?.start !== undefined) exports.startAt(block, this.engine.start)
     this.#seeded = true

@@ -25,7 +25,7 @@ import type { Lease, Outcome, PickRequest, WaitOptions } from '../types/request.
 import { Counters } from './counters.js'
 import { Events } from './events.js'
 import { explain } from './explain.js'
-import { type LeaseOwner, ServiceLease } from './lease.js'
+import { type LeaseOwner, ServiceLease, SUCCESS } from './lease.js'
 import { OpenLeases } from './open-leases.js'
 import { Picker } from './picker.js'
 import { freeWhenCollected, giveBack, type Resources } from './resources.js'
@@ -58,6 +58,8 @@ export class BalancedService implements Service, LeaseOwner {
   readonly #openLeases: OpenLeases | undefined
   readonly #resources: Resources
   #closed = false
+  /** Neither the list nor the leases grow old: a pick looks at nothing but its candidates. */
+  #timeless: boolean
 
   /** @param where the path of the service's options, for error messages */
   constructor(serviceId: string, settings: ServiceSettings, host: ServiceHost, where: string) {
@@ -87,6 +89,7 @@ export class BalancedService implements Service, LeaseOwner {
         this.#publish(list, isStatic ? `${where}.instances` : 'list', isStatic ? 'written' : 'discovered'),
       failed: (error) => this.#events.emit('discoveryError', { error, servedAgeMs: this.source.ageMs }),
     })
+    this.#timeless = isStatic && this.#openLeases === undefined
     if (settings.instances === undefined) return
     try {
       this.source.accept(settings.instances)
@@ -109,7 +112,7 @@ export class BalancedService implements Service, LeaseOwner {
 
   /** As `pick`, for one attempt of a call. */
   take(request: PickRequest, attempt: number, waitUntil: WaitUntil): ServiceLease | undefined {
-    return this.#hasList(waitUntil) ? this.#takeFromList(request, attempt) : undefined
+    return this.#timeless || this.#hasList(waitUntil) ? this.#takeFromList(request, attempt) : undefined
   }
 
   /** From the list at hand, whatever its age: it has just been waited for. */
@@ -253,6 +256,7 @@ export class BalancedService implements Service, LeaseOwner {
   close(): void {
     if (this.#closed) return
     this.#closed = true
+    this.#timeless = false
     giveBack(this.#resources)
     this.source.close()
     this.#events.clear()
@@ -264,12 +268,15 @@ export class BalancedService implements Service, LeaseOwner {
     throw new ClosedError(`service "${this.serviceId}" is closed`, { serviceId: this.serviceId })
   }
 
-  settle(lease: ServiceLease, outcome: Outcome): void {
-    this.#openLeases?.remove(lease)
-    if (this.#closed) return
+  settle(lease: ServiceLease, row: number, outcome: Outcome): void {
     const { exports } = this.#core
     const { block } = this.roster.members
-    if (outcome.cancelled) return exports.complete(block, lease.row, ENDED_CANCELLED)
+    if (outcome === SUCCESS && this.#timeless && lease.startedAt === undefined) {
+      return exports.complete(block, row, ENDED_SUCCESS)
+    }
+    this.#openLeases?.remove(lease)
+    if (this.#closed) return
+    if (outcome.cancelled) return exports.complete(block, row, ENDED_CANCELLED)
     const failed = outcome.error !== undefined || isFailureStatus(outcome.status)
     const ended = failed ? ENDED_FAILURE : ENDED_SUCCESS
     const nowMs = outcome.latencyMs === undefined && lease.startedAt === undefined ? undefined : this.clock()
@@ -277,9 +284,9 @@ export class BalancedService implements Service, LeaseOwner {
     if (nowMs !== undefined && latencyMs >= 0 && latencyMs < Number.POSITIVE_INFINITY) {
       const { peak, decayMs } = this.picker.averaging
       const averagedMs = failed && peak !== undefined ? Math.max(latencyMs, peak.failureRttMs) : latencyMs
-      exports.completeAfter(block, lease.row, ended, latencyMs, averagedMs, nowMs, decayMs, peak === undefined ? 0 : 1)
+      exports.completeAfter(block, row, ended, latencyMs, averagedMs, nowMs, decayMs, peak === undefined ? 0 : 1)
     } else {
-      exports.complete(block, lease.row, ended)
+      exports.complete(block, row, ended)
     }
     this.settings.policy.done?.(lease.instance, outcome, latencyMs)
   }
