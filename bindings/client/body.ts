@@ -24,10 +24,13 @@ function isHeld(body: BodyInit): boolean {
 
 export type BodyEnd = { error: unknown } | { cancelled: true } | undefined
 
+/** Chromium gives these an empty body, with which no response of theirs can be made. */
+const WITHOUT_BODY = [101, 204, 205, 304]
+
 /** The same response, telling once how the reading of its body ended: to the end, by an error, or given up. */
 export function whenRead(response: Response, ended: (end: BodyEnd) => void): Response {
   const { body } = response
-  if (body === null) {
+  if (body === null || WITHOUT_BODY.includes(response.status)) {
     ended(undefined)
     return response
   }

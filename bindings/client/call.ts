@@ -12,7 +12,7 @@ import type { CallOverrides } from '../types/options.js'
 import type { Attempt, PickRequest } from '../types/request.js'
 import { rememberAttempts } from './attempts.js'
 import { isReplayable, whenRead } from './body.js'
-import { isRequest, urlOf } from './input.js'
+import { isRequest, readdressed, urlOf } from './input.js'
 import { anySignal, TimeLimit } from './limits.js'
 
 const NO_OVERRIDES: CallOverrides = Object.freeze({})
@@ -159,7 +159,9 @@ class Call {
       const signal = anySignal([this.#signal, this.#timeLimit?.controller.signal, limit?.controller.signal])
       init = { ...init, ...(signal !== undefined && { signal }) }
     }
-    return transport(isRequest(this.#input) ? new Request(url, this.#input) : url, init)
+    if (!isRequest(this.#input)) return transport(url, init)
+    const request = readdressed(this.#input, url)
+    return request instanceof Promise ? request.then((held) => transport(held, init)) : transport(request, init)
   }
 
   /** A binding takes any host: the service's own name will do for a path. */

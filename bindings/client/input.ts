@@ -1,6 +1,7 @@
 /** @module The first argument of a fetch. */
 
 import { ConfigError, show } from '../errors.js'
+import { isBrowser } from '../runtime/host.js'
 
 /** A `Request`, of whichever realm or library: told by what it has, not by its class. */
 export function isRequest(input: string | URL | Request): input is Request {
@@ -13,4 +14,20 @@ export function urlOf(input: string | URL | Request): string {
   if (isRequest(input)) return input.url
   if (typeof input === 'object' && input !== null && typeof input.href === 'string') return input.href
   throw new ConfigError(`fetch takes a URL or a Request, not ${show(input)}`, { option: 'url' })
+}
+
+/** The same request to another URL, body and all. Derived once from the caller's: its body can be read once. */
+export function readdressed(request: Request, url: string): Request | Promise<Request> {
+  if (request.body !== null && request.body !== undefined && isBrowser()) return withHeldBody(request, url)
+  return new Request(url, request)
+}
+
+/** In browsers a request made from another has a stream for a body, whatever the first one had. */
+async function withHeldBody(request: Request, url: string): Promise<Request> {
+  const body = await request.arrayBuffer()
+  const { method, headers, signal, credentials, cache, redirect, referrer, referrerPolicy, integrity, keepalive } =
+    request
+  const mode = request.mode === 'navigate' ? 'same-origin' : request.mode
+  const settings = { credentials, cache, redirect, referrer, referrerPolicy, integrity, keepalive, mode }
+  return new Request(url, { method, headers, signal, body, ...settings })
 }

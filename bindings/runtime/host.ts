@@ -5,6 +5,11 @@ export function isWorkers(): boolean {
   return globalThis.navigator?.userAgent === 'Cloudflare-Workers'
 }
 
+/** Browsers send a body that is a stream over HTTP/2 and HTTP/3 only. */
+export function isBrowser(): boolean {
+  return globalThis.navigator?.userAgent?.startsWith('Mozilla/') ?? false
+}
+
 /** A seed of 53 bits from the runtime: enough to tell clients apart, and at hand everywhere without loading crypto. */
 export function entropy(): number {
   return Math.floor(Math.random() * 2 ** 53)

@@ -65,7 +65,8 @@ export function claimed(clock: () => number, pause: (ms: number) => Promise<void
       held = true
       claimedAt = clock()
       try {
-        await work()
+        const running = work()
+        if (running !== undefined) await running
       } finally {
         if (own === claim) held = false
       }

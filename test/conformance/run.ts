@@ -1,0 +1,76 @@
+/** @module Runs every case once, one after the other, and reports. The same on every runtime. */
+
+import type { Case, Context, Report } from './case.js'
+import { cases as connectionErrors } from './connection-errors.js'
+import { digestCases } from './digest.js'
+import { cases as discovery } from './discovery.js'
+import { cases as errors } from './errors.js'
+import { cases as extensions } from './extensions.js'
+import { describe } from './failure-text.js'
+import { cases as fetchBinding } from './fetch-binding.js'
+import { cases as fetchLimits } from './fetch-limits.js'
+import { cases as fetchRequest } from './fetch-request.js'
+import { cases as fetchResponse } from './fetch-response.js'
+import { cases as fetchRetry } from './fetch-retry.js'
+import { cases as fetchUrl } from './fetch-url.js'
+import { cases as filters } from './filters.js'
+import { cases as leases } from './leases.js'
+import { cases as picks } from './picks.js'
+
+/** A case that hangs must not take the others' results with it. */
+const CASE_LIMIT_MS = 10_000
+
+/** `begins` hears of each case before it runs: the only trace of one that never gives back control. */
+export async function runAll(context: Context, begins: (name: string) => void = () => {}): Promise<Report> {
+  const report: Report = { runtime: context.runtime, passed: 0, failed: [], skipped: [], digests: {} }
+  const cases: Case[] = [
+    ...picks,
+    ...leases,
+    ...filters,
+    ...extensions,
+    ...discovery,
+    ...errors,
+    ...fetchUrl,
+    ...fetchRequest,
+    ...fetchResponse,
+    ...fetchRetry,
+    ...fetchLimits,
+    ...fetchBinding,
+    ...connectionErrors,
+    ...digestCases(report.digests),
+  ]
+  for (const one of cases) {
+    const reason = one.needs && context.lacks[one.needs]
+    if (reason !== undefined) {
+      report.skipped.push({ name: one.name, reason })
+      continue
+    }
+    begins(one.name)
+    try {
+      await withinLimit(one, context)
+      report.passed++
+    } catch (error) {
+      report.failed.push({ name: one.name, error: textOf(error) })
+    }
+  }
+  return report
+}
+
+async function withinLimit(one: Case, context: Context): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`took longer than ${CASE_LIMIT_MS} ms`)), CASE_LIMIT_MS)
+  })
+  try {
+    await Promise.race([one.run(context), limit])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The error, its causes, and where it came from: not every engine has the message in its stack. */
+function textOf(error: unknown): string {
+  const stack = String((error as Error | undefined)?.stack ?? '')
+  const places = stack.split('\n').filter((line) => /^\s*at |@/.test(line))
+  return [describe(error), ...places].join('\n')
+}
