@@ -30,7 +30,7 @@ const unitStatus = await run('vitest', 'run', '--reporter=default', '--reporter=
 const runtimeStatus = await run('tsx', 'test/runtime/main.ts', '--json', RUNTIMES)
 
 const unit = await readSummary<{ numPassedTests: number; numFailedTests: number }>(UNIT)
-const runtimes = await readSummary<{ runtimes: { runtime: string; passed: number; failed: unknown[] }[] }>(RUNTIMES)
+const runtimes = await readSummary<{ runtimes: { runtime: string; passed: number; failed: number }[] }>(RUNTIMES)
 console.log(
   `\nTests on Node ${process.versions.node} (unit: unit and end-to-end; the others: conformance on each runtime)\n`,
 )
@@ -38,6 +38,6 @@ console.log(
   unit === undefined ? 'unit: did not run' : `unit: ${unit.numPassedTests} passed, ${unit.numFailedTests} failed`,
 )
 for (const { runtime, passed, failed } of runtimes?.runtimes ?? [])
-  console.log(`${runtime}: ${passed} passed, ${failed.length} failed`)
+  console.log(`${runtime}: ${passed} passed, ${failed} failed`)
 if (runtimes === undefined) console.log('runtimes: did not run')
 process.exitCode = unitStatus === 0 && runtimeStatus === 0 && unit !== undefined && runtimes !== undefined ? 0 : 1

@@ -45,6 +45,6 @@ export interface Report {
   failed: Failure[]
   /** Cases that need what this runtime lacks, each with the reason. */
   skipped: { name: string; reason: string }[]
-  /** By policy, of 100 000 seeded picks. */
-  digests: Record<string, string>
+  /** By policy, of 100 000 seeded picks; undefined where none are made. */
+  digests?: Record<string, string>
 }

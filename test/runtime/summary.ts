@@ -38,8 +38,9 @@ function printFailures({ runtime, failed, skipped }: Report): void {
 }
 
 function summaryOf(reports: readonly Report[], missing: Summary['missing']): Summary {
-  const digests = reports[0]?.digests ?? {}
-  const digestsEqual = reports.every((report) => sameDigests(report.digests, digests))
+  const picking = reports.filter(picks)
+  const digests = picking[0]?.digests ?? {}
+  const digestsEqual = picking.every((report) => sameDigests(report.digests, digests))
   return {
     runtimes: reports.map(({ runtime, passed, failed, skipped }) => ({
       runtime,
@@ -60,15 +61,20 @@ function printSummary(reports: readonly Report[], { missing, digests, digestsEqu
     console.log(`${runtime}: ${passed} passed, ${failed.length} failed`)
   }
   for (const { runtime } of missing) console.log(`${runtime}: 0 passed, 1 failed`)
-  if (reports.length === 0) return
+  const picking = reports.filter(picks)
+  if (picking.length === 0) return
   console.log('\ndigests of 100 000 seeded picks')
   for (const [policy, digest] of Object.entries(digests)) console.log(`  ${policy.padEnd(24)} ${digest}`)
-  if (digestsEqual) return console.log(`equal on all of ${reports.map(({ runtime }) => runtime).join(', ')}`)
-  for (const report of reports) {
+  if (digestsEqual) return console.log(`equal on all of ${picking.map(({ runtime }) => runtime).join(', ')}`)
+  for (const report of picking) {
     if (!sameDigests(report.digests, digests)) {
       console.log(`NOT equal: ${report.runtime} has ${JSON.stringify(report.digests)}`)
     }
   }
+}
+
+function picks(report: Report): report is Report & Required<Pick<Report, 'digests'>> {
+  return report.digests !== undefined
 }
 
 function sameDigests(a: Record<string, string>, b: Record<string, string>): boolean {
