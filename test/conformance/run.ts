@@ -22,7 +22,8 @@ const CASE_LIMIT_MS = 10_000
 
 /** `begins` hears of each case before it runs: the only trace of one that never gives back control. */
 export async function runAll(context: Context, begins: (name: string) => void = () => {}): Promise<Report> {
-  const report: Report = { runtime: context.runtime, passed: 0, failed: [], skipped: [], digests: {} }
+  const digests: Record<string, string> = {}
+  const report: Report = { runtime: context.runtime, passed: 0, failed: [], skipped: [], digests }
   const cases: Case[] = [
     ...picks,
     ...leases,
@@ -37,7 +38,7 @@ export async function runAll(context: Context, begins: (name: string) => void = 
     ...fetchLimits,
     ...fetchBinding,
     ...connectionErrors,
-    ...digestCases(report.digests),
+    ...digestCases(digests),
   ]
   for (const one of cases) {
     const reason = one.needs && context.lacks[one.needs]
