@@ -1,23 +1,23 @@
 /** A project of somebody else's: an example copied out of the repository, with the package installed from its tarball. */
 
-import { execFile, spawn } from 'node:child_process'
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
-import { promisify } from 'node:util'
+import { outputOf, startChild } from '../runtime/child.js'
 
-const run = promisify(execFile)
 const root = resolve(import.meta.dirname, '../..')
-const env = { ...process.env, PATH: `${join(root, 'node_modules/.bin')}${delimiter}${process.env.PATH}` }
+/** The tools that an example's user would have: esbuild, workerd, deno, tsc. */
+const PATH = `${join(root, 'node_modules/.bin')}${delimiter}${process.env.PATH}`
+const START_MS = 30_000
 
 export interface Consumer {
   readonly folder: string
-  /** Runs a program in the project to its end; its output. Rejects with it unless the status is 0. */
-  run(command: string[]): Promise<string>
-  /** Starts a program in the project and waits until `url` answers. */
-  start(command: string[], variables: Record<string, string>, url: string): Promise<void>
+  /** Runs a program in the project to its end; its output. Rejects with what it said unless the status is 0. */
+  run(command: readonly string[]): Promise<string>
+  /** Starts a program in the project and waits until `url` answers. It ends with the project. */
+  start(command: readonly string[], variables: Record<string, string>, url: string): Promise<void>
   stop(): Promise<void>
 }
 
@@ -26,44 +26,44 @@ export async function consumerOf(example?: string): Promise<Consumer> {
   const folder = await mkdtemp(join(tmpdir(), 'evenkeel-consumer-'))
   if (example !== undefined) await cp(join(root, 'examples', example), folder, { recursive: true })
   else await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module', private: true }))
-  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: root })
-  await run('npm', ['install', '--no-audit', '--no-fund', '--offline', `./${stdout.trim().split('\n').at(-1)}`], {
-    cwd: folder,
-  })
-  const stops: (() => Promise<void>)[] = [() => rm(folder, { recursive: true, force: true })]
+  const run = ([command, ...args]: readonly string[], cwd = folder) =>
+    outputOf(command as string, args, { cwd, env: { PATH } })
+  const packed = await run(['npm', 'pack', '--ignore-scripts', '--pack-destination', folder], root)
+  await run(['npm', 'install', '--no-audit', '--no-fund', '--offline', `./${packed.trim().split('\n').at(-1)}`])
+  const stops: (() => Promise<void>)[] = []
   return {
     folder,
-    async run([command, ...args]) {
-      const { stdout } = await run(command as string, args, { cwd: folder, env })
-      return stdout
-    },
+    run,
     async start([command, ...args], variables, url) {
-      const child = spawn(command as string, args, { cwd: folder, env: { ...env, ...variables }, detached: true })
-      let output = ''
-      child.stdout.on('data', (text) => (output += text))
-      child.stderr.on('data', (text) => (output += text))
-      const ended = new Promise<void>((resolveEnd) => child.on('exit', () => resolveEnd()))
-      stops.unshift(async () => {
-        if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-        await ended
+      const child = startChild(command as string, args, { cwd: folder, env: { PATH, ...variables } })
+      stops.push(() => child.stop())
+      let up = false
+      const ended = child.ended.then((code) => {
+        if (!up) throw new Error(`ended with status ${code}`)
       })
-      for (let tries = 0; tries < 200; tries++) {
-        if (child.exitCode !== null) break
-        if (
-          await fetch(url).then(
-            () => true,
-            () => false,
-          )
-        )
-          return
-        await new Promise((next) => setTimeout(next, 100))
-      }
-      throw new Error(`${command} ${args.join(' ')} did not serve ${url}:\n${output}`)
+      await Promise.race([answers(url), ended]).catch((cause) => {
+        throw new Error(`${command} did not serve ${url}: ${cause.message}\n${child.stdout()}${child.stderr()}`)
+      })
+      up = true
     },
     async stop() {
       for (const stop of stops) await stop()
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 })
     },
   }
+}
+
+async function answers(url: string): Promise<void> {
+  const end = performance.now() + START_MS
+  while (performance.now() < end) {
+    const up = await fetch(url).then(
+      () => true,
+      () => false,
+    )
+    if (up) return
+    await new Promise((next) => setTimeout(next, 50))
+  }
+  throw new Error(`no answer within ${START_MS} ms`)
 }
 
 export interface Origin {
