@@ -14,6 +14,12 @@ export function drawOne(block: usize, list: usize): i32 {
   return ownerOf(table, length, below64(block, cumulativeAt(table, length)))
 }
 
+/** SCLB's random (RandomLoadBalancer): one draw. */
+export function pickRandom(block: usize, list: usize): i32 {
+  const length = lengthOf(list)
+  return length < 2 ? length - 1 : drawOne(block, list)
+}
+
 /** A second candidate, drawn from the others: skips the first one's share instead of drawing again. */
 export function drawOther(block: usize, list: usize, first: i32): i32 {
   const table = load<usize>(list, LIST_TABLE)

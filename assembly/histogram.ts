@@ -13,10 +13,9 @@ export const HISTOGRAM_BYTES: u32 = BUCKETS * 2
 
 /** The exponent and the first three bits of the mantissa are, side by side, the bucket's number. */
 function bucketOf(ms: f64): u32 {
+  if (ms < 0.0625) return 0
   const bits = u32(reinterpret<u64>(ms) >> (52 - SUB_BITS))
-  const first = FIRST_EXPONENT << SUB_BITS
-  if (ms < 0.0625 || bits < first) return 0
-  return min<u32>(bits - first, BUCKETS - 1)
+  return min<u32>(bits - (FIRST_EXPONENT << SUB_BITS), BUCKETS - 1)
 }
 
 function middleOf(bucket: u32): f64 {

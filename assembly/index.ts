@@ -1,15 +1,14 @@
 /** The exports of the core: numbers in, numbers out. Pointers are opaque to callers; layout.ts draws what they name. */
 
-import { nextInBlock } from './cumulative'
-import { drawOne } from './draw'
-import { ABI_VERSION, LIST_ORDER, ORDER_BLOCK, ORDER_INTERLEAVED } from './layout'
+import { pickRandom } from './draw'
+import { ABI_VERSION } from './layout'
 import { acquire } from './lease'
 import { pickLeastRequest } from './least-request'
-import { lengthOf } from './list'
 import { pickPeakEwma } from './peak-ewma'
-import { nextInTurn, nextInterleaved } from './rotation'
+import { pickRoundRobin } from './round-robin'
 
 export { createBlock, freeBlock, reserveRows, resetRow } from './block'
+export { pickRandom } from './draw'
 export { expNegative } from './exp'
 export { createColumn, cutMatching, matchBits } from './filter'
 export { quantile } from './histogram'
@@ -19,6 +18,7 @@ export { pickLeastRequest } from './least-request'
 export { createCut, createList, freeList, weighList } from './list'
 export { pickPeakEwma } from './peak-ewma'
 export { nextF64, seedBlock, startAt } from './prng'
+export { pickRoundRobin } from './round-robin'
 export { cutSubset } from './subset'
 
 export function abiVersion(): i32 {
@@ -39,21 +39,13 @@ export function empty(block: usize, list: usize): i32 {
   return -1
 }
 
-/** pick…: the index of the chosen candidate; −1: the list is empty. lease…: picks, counts it in flight, its row. */
-
-export function pickRoundRobin(block: usize, list: usize): i32 {
-  const order = load<i32>(list, LIST_ORDER)
-  if (order === ORDER_INTERLEAVED) return nextInterleaved(block, list)
-  if (order === ORDER_BLOCK) return nextInBlock(block, list)
-  return nextInTurn(block, list)
-}
+/**
+ * The pick functions give the index of the chosen candidate, −1 of an empty list. The lease functions pick, count
+ * the candidate in flight, and give its row.
+ */
 
 export function leaseRoundRobin(block: usize, list: usize): i32 {
   return acquire(block, list, pickRoundRobin(block, list))
-}
-
-export function pickRandom(block: usize, list: usize): i32 {
-  return lengthOf(list) < 2 ? lengthOf(list) - 1 : drawOne(block, list)
 }
 
 export function leaseRandom(block: usize, list: usize): i32 {

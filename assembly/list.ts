@@ -51,8 +51,6 @@ export function weighList(block: usize, list: usize, order: i32): void {
   if (length < 2 || load<usize>(list, LIST_TABLE)) return
   const weights = reducedWeights(block, list)
   if (!weights) return
-  let _total: u64 = 0
-  for (let i = 0; i < length; i++) _total += load<u64>(weights + (usize(i) << 3))
   store<i32>(list, order, LIST_ORDER)
   store<usize>(
     list,

@@ -1,22 +1,4 @@
-import { BLOCK_CURSOR, BLOCK_POSITION, LIST_TABLE } from './layout'
-import { lengthOf } from './list'
-
-/**
- * SCLB's round robin (RoundRobinLoadBalancer): one 32-bit cursor a service, moved by each pick among two or more,
- * its sign bit masked, modulo the length. A single candidate leaves the cursor alone (spring-cloud-commons 1144).
- */
-export function nextInTurn(block: usize, list: usize): i32 {
-  const length = lengthOf(list)
-  if (length < 2) return length - 1
-  return i32(u32(advance(block) & 0x7fffffff) % u32(length))
-}
-
-function advance(block: usize): i32 {
-  if (ASC_FEATURE_THREADS) return atomic.add<i32>(block, 1, BLOCK_CURSOR) + 1
-  const cursor = load<i32>(block, BLOCK_CURSOR) + 1
-  store<i32>(block, cursor, BLOCK_CURSOR)
-  return cursor
-}
+import { BLOCK_POSITION, LIST_TABLE } from './layout'
 
 /**
  * The interleaved weighted rotation of SCLB (LazyWeightedServiceInstanceList) without its expanded list. Its cycle
@@ -24,14 +6,15 @@ function advance(block: usize): i32 {
  * and c_j = |{i: W_i ≥ u_j}|, level j is (u_j − u_{j−1}) repetitions of the same c_j candidates. So a place in the
  * cycle is a level, found by its first place, and the remainder by c_j.
  *
- *    0        8        16       24       28       32       36      40       44       48
- *    ┌────────┬────────┬────────┬────────┬────────┬────────┬───────┬────────┬────────┬─────────┬────────┬───────┐
- *    │ cycle  │ at     │ place  │ level  │ turn   │ levels │ alive │ length │ active │ weights │ levels │ alive │
- *    │ u64    │ u64    │ u64    │ i32    │ i32    │ i32    │ i32   │ i32    │ ptr    │ u64 × n │ 24 B × │ i32 × │
- *    └────────┴────────┴────────┴────────┴────────┴────────┴───────┴────────┴────────┴─────────┴────────┴───────┘
+ *    0        8        16       24       28       32       36       40           44        48
+ *    ┌────────┬────────┬────────┬────────┬────────┬────────┬────────┬────────────┬─────────┬─────────┬──────────┬────────┐
+ *    │ cycle  │ at     │ place  │ level  │ turn   │ levels │ length │ levelTable │ active  │ weights │ level    │ active │
+ *    │ u64    │ u64    │ u64    │ i32    │ i32    │ i32    │ i32    │ ptr        │ ptr     │ u64 × n │ entries  │ i32 ×n │
+ *    └────────┴────────┴────────┴────────┴────────┴────────┴────────┴────────────┴─────────┴─────────┴──────────┴────────┘
  *
- * `active` holds the indexes of the level at hand, in list order. The next level's are a subset, so walking costs
- * one move a pick, amortised: level j lasts at least c_j picks. Memory is O(n) at any weights.
+ * `active` holds the indexes of the level at hand, in list order. The next level's are a subset, and level j lasts at
+ * least c_j picks, so walking on costs one move a pick, amortised. Going back a level, or on to the next cycle, lists
+ * them again in O(n). Memory is O(n) at any weights.
  */
 const CYCLE: usize = 0
 const AT: usize = 8
@@ -98,11 +81,12 @@ export function nextInterleaved(block: usize, list: usize): i32 {
   const moved = position - load<u64>(table, AT)
   store<u64>(table, position, AT)
   let place = load<u64>(table, PLACE) + moved
-  if (place >= cycle) place %= cycle
+  const wrapped = place >= cycle
+  if (wrapped) place %= cycle
   store<u64>(table, place, PLACE)
   let level = load<i32>(table, LEVEL)
   let entry = levelEntry(table, level)
-  if (place >= load<u64>(entry, LEVEL_START) && place < levelEnd(table, level)) {
+  if (!wrapped && place >= load<u64>(entry, LEVEL_START) && place < levelEnd(table, level)) {
     // Mostly the next turn of the same level: no division.
     const count = load<i32>(entry, LEVEL_COUNT)
     let turn = u64(load<i32>(table, TURN)) + moved
@@ -113,7 +97,7 @@ export function nextInterleaved(block: usize, list: usize): i32 {
     store<i32>(table, i32(turn), TURN)
   } else {
     level = findLevel(table, place)
-    enter(table, level)
+    if (level !== load<i32>(table, LEVEL)) enter(table, level)
     entry = levelEntry(table, level)
     store<i32>(table, i32((place - load<u64>(entry, LEVEL_START)) % u64(load<i32>(entry, LEVEL_COUNT))), TURN)
   }

@@ -2,7 +2,8 @@
 
 import { urlOf } from './client/input.js'
 import { hostOf } from './client/uri.js'
-import { checkBalancerOptions, checkOverrides } from './config/option-checks.js'
+import { msOf } from './config/duration.js'
+import { checkBalancerOptions, checkOverrides, discoveryOf } from './config/option-checks.js'
 import { settingsOf } from './config/settings.js'
 import { coreOf } from './core/core.js'
 import { ClosedError, ConfigError, show, UnknownServiceError } from './errors.js'
@@ -11,6 +12,7 @@ import { ASYNC_DISPOSE } from './service/dispose.js'
 import { BalancedService, type ServiceHost } from './service/service.js'
 import type { Explanation, ServiceStats } from './types/answers.js'
 import type { LoadBalancer, Service } from './types/balancer.js'
+import type { DiscoveryClient } from './types/extension.js'
 import type { FetchLike, InstanceInit } from './types/instance.js'
 import type { CallOverrides, LoadBalancerOptions, ServiceMap, ServiceOptions } from './types/options.js'
 import type { Lease, PickRequest, WaitOptions } from './types/request.js'
@@ -37,7 +39,9 @@ class Balancer implements LoadBalancer {
   readonly #services = new Map<string, BalancedService>()
   /** Service ids in lower case, as a parsed URL has its host. */
   readonly #byLowerCase = new Map<string, BalancedService>()
-  #closed = false
+  /** Every client that a service of this balancer has asked: closed with it. */
+  readonly #clients = new Set<DiscoveryClient>()
+  #closing: Promise<void> | undefined
 
   constructor(options: LoadBalancerOptions) {
     checkBalancerOptions(options)
@@ -50,6 +54,7 @@ class Balancer implements LoadBalancer {
       transport: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     }
     this.fetch = (input, init) => this.#fetch(input, init)
+    if (options.discovery !== undefined) this.#clients.add(discoveryOf(options.discovery, 'discovery'))
     try {
       for (const [serviceId, service] of Object.entries(options.services ?? {})) {
         this.#define(serviceId, service, `services.${serviceId}`)
@@ -98,7 +103,12 @@ class Balancer implements LoadBalancer {
     const service = this.#services.get(serviceId)
     if (service === undefined) throw this.#unknown(serviceId)
     this.#services.delete(serviceId)
-    if (this.#byLowerCase.get(serviceId.toLowerCase()) === service) this.#byLowerCase.delete(serviceId.toLowerCase())
+    const lower = serviceId.toLowerCase()
+    if (this.#byLowerCase.get(lower) === service) {
+      this.#byLowerCase.delete(lower)
+      const next = [...this.#services.values()].find((other) => other.serviceId.toLowerCase() === lower)
+      if (next !== undefined) this.#byLowerCase.set(lower, next)
+    }
     service.close()
   }
 
@@ -113,12 +123,14 @@ class Balancer implements LoadBalancer {
     return Object.fromEntries([...this.#services].map(([serviceId, service]) => [serviceId, service.stats()]))
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return
-    this.#closed = true
-    const clients = new Set([...this.#services.values()].map((service) => service.source.client))
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
     for (const service of this.#services.values()) service.close()
-    await Promise.all([...clients].map((client) => client?.close?.()))
+    await Promise.all([...this.#clients].map((client) => client.close?.()))
   }
 
   [ASYNC_DISPOSE](): Promise<void> {
@@ -148,8 +160,8 @@ class Balancer implements LoadBalancer {
     const known =
       this.#services.get(host) ?? (typeof input === 'string' ? undefined : this.#byLowerCase.get(host.toLowerCase()))
     if (known !== undefined) return known
-    if (this.#options.discovery !== undefined) return this.#define(host, {}, `services.${host}`)
     if (this.#options.unknownService === 'passthrough') return undefined
+    if (this.#options.discovery !== undefined) return this.#define(host, {}, `services.${host}`)
     throw this.#unknown(host)
   }
 
@@ -177,6 +189,7 @@ class Balancer implements LoadBalancer {
       this.#host,
       where,
     )
+    if (service.source.client !== undefined) this.#clients.add(service.source.client)
     this.#services.set(serviceId, service)
     const lower = serviceId.toLowerCase()
     if (!this.#byLowerCase.has(lower)) this.#byLowerCase.set(lower, service)
@@ -184,7 +197,7 @@ class Balancer implements LoadBalancer {
   }
 
   #checkOpen(): void {
-    if (this.#closed) throw new ClosedError('this load balancer is closed')
+    if (this.#closing !== undefined) throw new ClosedError('this load balancer is closed')
   }
 
   #unknown(serviceId: string): UnknownServiceError {
@@ -212,9 +225,11 @@ class Overridden implements Pick<LoadBalancer, 'fetch' | 'pick' | 'choose'> {
     fetch: (input: string | URL | Request, init: RequestInit | undefined, settings: CallOverrides) => Promise<Response>,
   ) {
     checkOverrides(overrides)
-    this.#overrides = overrides
+    const timeoutMs = msOf(overrides.timeoutMs)
+    const read = timeoutMs === undefined ? overrides : { ...overrides, timeoutMs }
+    this.#overrides = read
     this.#named = named
-    this.fetch = (input, init) => fetch(input, init, overrides)
+    this.fetch = (input, init) => fetch(input, init, read)
   }
 
   pick(serviceId: string, request?: PickRequest): Lease | undefined {

@@ -22,10 +22,11 @@ interface Draft {
   shorthand: { weight?: number; zone?: string; hint?: string; version?: string } | undefined
 }
 
-const TEXTS = ['scheme', 'zone', 'hint', 'version'] as const
+const TEXTS = ['zone', 'hint', 'version'] as const
 const FIELDS = new Set<string>([
   ...TEXTS,
   'url',
+  'scheme',
   'host',
   'port',
   'secure',
@@ -87,8 +88,10 @@ function read(init: InstanceInit, where: Place): Draft {
   }
   const { metadata, fetcher } = init
   const at = init.url !== undefined ? address(init.url, within(where, 'url')) : hostAndPort(init, where)
-  if (init.url !== undefined && (init.host !== undefined || init.port !== undefined)) {
-    throw new ConfigError(`${where} has a url and also a host or port: give one or the other`, { option: `${where}` })
+  const twice = init.url === undefined ? undefined : ADDRESS_PARTS.find((part) => init[part] !== undefined)
+  if (twice !== undefined) {
+    const message = `${where} has a url and also ${twice}: the url says it all`
+    throw new ConfigError(message, { option: `${where}.${twice}` })
   }
   const instanceId = init.instanceId ?? at.instanceId
   if (typeof instanceId !== 'string' || instanceId === '') {
@@ -105,6 +108,9 @@ function read(init: InstanceInit, where: Place): Draft {
       option: `${where}.secure`,
     })
   }
+  if (init.scheme !== undefined && !/^[a-z][a-z0-9+.-]*$/.test(init.scheme)) {
+    refuse(`${where}.scheme`, init.scheme, "a scheme such as 'https', in lower case and without a colon")
+  }
   if (init.weight !== undefined) checkWeight(init.weight, within(where, 'weight'))
   for (const key of TEXTS) {
     if (init[key] !== undefined && !(typeof init[key] === 'string' && init[key] !== ''))
@@ -114,13 +120,16 @@ function read(init: InstanceInit, where: Place): Draft {
     instanceId,
     host: at.host,
     port: at.port,
-    secure: init.secure ?? at.secure,
+    secure: init.secure ?? (at.secure || isSecure(init.scheme)),
     scheme: init.scheme ?? at.scheme,
     fetcher,
     metadata: metadata === undefined ? undefined : checkMetadata(metadata, within(where, 'metadata')),
     shorthand: init,
   }
 }
+
+/** What a url says already. */
+const ADDRESS_PARTS = ['host', 'port', 'secure', 'scheme'] as const
 
 const NOTHING_ELSE = { fetcher: undefined, metadata: undefined, shorthand: undefined }
 
@@ -143,7 +152,7 @@ function address(given: string | URL, where: Place): Address {
   const scheme = url.protocol.slice(0, -1)
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
   const port = url.port === '' ? (DEFAULT_PORTS[scheme] ?? -1) : Number(url.port)
-  return { instanceId: idOf(host, port), host, port, secure: scheme === 'https' || scheme === 'wss', scheme }
+  return { instanceId: idOf(host, port), host, port, secure: isSecure(scheme), scheme }
 }
 
 function hostAndPort(init: Exclude<InstanceInit, string | URL>, where: Place): Address {
@@ -175,6 +184,10 @@ function checkFields(init: object, where: Place): void {
 }
 
 const DEFAULT_PORTS: Record<string, number> = { http: 80, ws: 80, https: 443, wss: 443 }
+
+function isSecure(scheme: string | undefined): boolean {
+  return scheme === 'https' || scheme === 'wss'
+}
 
 function idOf(host: string, port: number): string {
   return port < 0 ? host : `${host}:${port}`
@@ -254,10 +267,11 @@ export function restates(
   if (init.instanceId === undefined ? !derivedId : init.instanceId !== old.instanceId) return false
   if (init.url === undefined) {
     if (init.host !== old.host || (init.port ?? -1) !== old.port) return false
-    if ((init.secure ?? false) !== old.secure || init.scheme !== old.scheme) return false
-  } else if (!sameUrl || init.secure !== undefined || init.scheme !== undefined || init.host !== undefined) {
+    if ((init.secure ?? isSecure(init.scheme)) !== old.secure || init.scheme !== old.scheme) return false
+  } else if (!sameUrl || ADDRESS_PARTS.some((part) => init[part] !== undefined)) {
     return false
   }
+  if (init.metadata !== undefined && (typeof init.metadata !== 'object' || Array.isArray(init.metadata))) return false
   if (init.fetcher !== old.fetcher || typeof init.weight === 'string') return false
   if (origin === 'written') {
     for (const key in init) if (!FIELDS.has(key)) return false

@@ -4,6 +4,7 @@
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -17,8 +18,13 @@ const STAMPS = 'build/stamps.json'
 let stamps: Record<string, string> = {}
 const force = process.argv.includes('--force')
 
-/** Runs `work` unless it ran before with the same contents of these files and folders. */
-async function step(name: string, inputs: readonly string[], work: () => Promise<unknown>): Promise<void> {
+/** Runs `work` unless it ran before with the same contents of these files and folders, and its outputs are there. */
+async function step(
+  name: string,
+  inputs: readonly string[],
+  outputs: readonly string[],
+  work: () => Promise<unknown>,
+): Promise<void> {
   const hash = createHash('sha256')
   for (const input of inputs) {
     for (const file of await filesOf(input))
@@ -28,7 +34,8 @@ async function step(name: string, inputs: readonly string[], work: () => Promise
         .update(await readFile(file))
   }
   const stamp = hash.digest('hex')
-  if (!force && stamps[name] === stamp) return console.error(`  ${name}: unchanged`)
+  if (!force && stamps[name] === stamp && outputs.every((output) => existsSync(output)))
+    return console.error(`  ${name}: unchanged`)
   const start = performance.now()
   await work()
   stamps[name] = stamp
@@ -103,7 +110,32 @@ console.error('building')
 await Promise.all([mkdir('build', { recursive: true }), mkdir('dist', { recursive: true })])
 stamps = JSON.parse(await readFile(STAMPS, 'utf8').catch(() => '{}'))
 const tools = ['package-lock.json', 'tools/build.ts']
-await step('core', ['assembly', 'asconfig.json', ...tools], compileCore)
-await step('bundles', ['bindings', 'assembly', ...tools], bundleAll)
-await step('declarations', ['bindings', 'assembly/layout.ts', 'tools/tsconfig.declarations.json', ...tools], declare)
+const cores = ['core.wasm', 'core.debug.wasm', 'core.scalar.wasm', 'core.js', 'core-base64.js']
+await step(
+  'core',
+  ['assembly', 'asconfig.json', ...tools],
+  cores.map((name) => `build/${name}`),
+  compileCore,
+)
+const bundles = [
+  'index.js',
+  'js.js',
+  'core.wasm',
+  'core.wasm.d.ts',
+  'core/inline.js',
+  'core/workerd.js',
+  'core/edge-light.js',
+]
+await step(
+  'bundles',
+  ['bindings', 'assembly', ...tools],
+  bundles.map((name) => `dist/${name}`),
+  bundleAll,
+)
+await step(
+  'declarations',
+  ['bindings', 'assembly/layout.ts', 'tools/tsconfig.declarations.json', ...tools],
+  ['dist/types/bindings/index.d.ts'],
+  declare,
+)
 console.error(`built in ${((performance.now() - start) / 1000).toFixed(1)} s`)

@@ -24,35 +24,43 @@ function isHeld(body: BodyInit): boolean {
 
 export type BodyEnd = { error: unknown } | { cancelled: true } | undefined
 
-/** Chromium gives these an empty body, with which no response of theirs can be made. */
-const WITHOUT_BODY = [101, 204, 205, 304]
-
-/** The same response, telling once how the reading of its body ended: to the end, by an error, or given up. */
-export function whenRead(response: Response, ended: (end: BodyEnd) => void): Response {
-  const { body } = response
-  if (body === null || WITHOUT_BODY.includes(response.status)) {
+/**
+ * The same response, telling once how the reading of its body ended: to the end, by an error, given up, or aborted.
+ * A response that can't be made again (no body, or a status that only a server may give) has ended at once.
+ */
+export function whenRead(response: Response, signal: AbortSignal | undefined, ended: (end: BodyEnd) => void): Response {
+  const { body, status } = response
+  // Chromium gives the statuses without a body an empty one, with which no response of theirs can be made.
+  if (body === null || body.locked || status < 200 || status > 599 || [204, 205, 304].includes(status)) {
     ended(undefined)
     return response
   }
+  const end = (how: BodyEnd) => {
+    signal?.removeEventListener('abort', onAbort)
+    ended(how)
+  }
+  const onAbort = () => end({ cancelled: true })
+  signal?.addEventListener('abort', onAbort, { once: true })
   const reader = body.getReader()
-  const watched = new ReadableStream<Uint8Array>({
+  const source: UnderlyingDefaultSource<Uint8Array> = {
     async pull(controller) {
       try {
         const { done, value } = await reader.read()
         if (!done) return controller.enqueue(value)
         controller.close()
-        ended(undefined)
+        end(undefined)
       } catch (error) {
-        ended({ error })
+        end({ error })
         controller.error(error)
       }
     },
     async cancel(reason) {
-      ended({ cancelled: true })
+      end({ cancelled: true })
       await reader.cancel(reason)
     },
-  })
-  const copy = new Response(watched, response)
+  }
+  const { statusText, headers } = response
+  const copy = new Response(new ReadableStream(source, { highWaterMark: 0 }), { status, statusText, headers })
   for (const key of ['url', 'redirected', 'type'] as const) Object.defineProperty(copy, key, { value: response[key] })
   return copy
 }

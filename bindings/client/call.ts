@@ -3,7 +3,7 @@
 import { overrideRetry, type RetrySettings } from '../config/settings.js'
 import { DiscoveryError, NoInstanceError, TimeoutError } from '../errors.js'
 import { headerOf } from '../request.js'
-import { isConnectionError } from '../runtime/connection-errors.js'
+import { isBadArgument, isConnectionError } from '../runtime/connection-errors.js'
 import { sleep } from '../runtime/wait.js'
 import type { ServiceLease } from '../service/lease.js'
 import type { BalancedService } from '../service/service.js'
@@ -11,7 +11,7 @@ import type { ServiceInstance } from '../types/instance.js'
 import type { CallOverrides } from '../types/options.js'
 import type { Attempt, PickRequest } from '../types/request.js'
 import { rememberAttempts } from './attempts.js'
-import { isReplayable, whenRead } from './body.js'
+import { type BodyEnd, isReplayable, whenRead } from './body.js'
 import { isRequest, readdressed, urlOf } from './input.js'
 import { anySignal, TimeLimit } from './limits.js'
 
@@ -75,7 +75,8 @@ class Call {
       ...(overrides.hint !== undefined && { hint: overrides.hint }),
       ...(overrides.attributes !== undefined && { attributes: overrides.attributes }),
     }
-    this.#signal = init?.signal ?? request?.signal ?? undefined
+    // An explicit null detaches the call from its request's signal.
+    this.#signal = (init?.signal === undefined ? request?.signal : init.signal) ?? undefined
     this.#retry = overrides.retry === undefined ? settings.retry : overrideRetry(settings.retry, overrides.retry)
     this.#sameLeft = this.#retry.sameInstance
     this.#nextLeft = this.#retry.nextInstance
@@ -107,9 +108,9 @@ class Call {
       const signal = anySignal([this.#signal, this.#timeLimit?.controller.signal])
       await this.#service.source.ready(signal === undefined ? {} : { signal })
     } catch (error) {
-      if (error instanceof DiscoveryError && this.#service.settings.noInstance === 'response') {
+      if (error instanceof DiscoveryError) {
         this.#service.counters.noInstance++
-        return this.#noInstanceResponse(error.message)
+        if (this.#service.settings.noInstance === 'response') return this.#noInstanceResponse(error.message)
       }
       throw error
     }
@@ -130,7 +131,8 @@ class Call {
     lease.startedAt = startedAt
     let sent: Promise<Response>
     try {
-      sent = this.#transmit(lease, limit)
+      // Some answer without a promise.
+      sent = Promise.resolve(this.#transmit(lease, limit))
     } catch (error) {
       // Nothing has left: a bad argument, not the instance's fault.
       limit?.stop()
@@ -149,19 +151,21 @@ class Call {
     )
   }
 
-  #transmit(lease: ServiceLease, limit: TimeLimit | undefined): Promise<Response> {
-    const { instance } = lease
-    const transport =
-      instance.fetcher === undefined ? this.#service.transport : instance.fetcher.fetch.bind(instance.fetcher)
-    const url = instance.host === '' ? this.#bindingUrl() : lease.url(this.#url)
+  #transmit(lease: ServiceLease, limit: TimeLimit | undefined): Response | Promise<Response> {
+    const { fetcher, host } = lease.instance
+    const url = host === '' ? this.#bindingUrl() : lease.url(this.#url)
     let init = this.#init
     if (limit !== undefined || this.#timeLimit !== undefined) {
       const signal = anySignal([this.#signal, this.#timeLimit?.controller.signal, limit?.controller.signal])
       init = { ...init, ...(signal !== undefined && { signal }) }
     }
-    if (!isRequest(this.#input)) return transport(url, init)
+    const { transport } = this.#service
+    // An application (Hono's, say) takes a Request alone; a binding takes one too.
+    const pass = (to: string | Request) =>
+      fetcher === undefined ? transport(to, init) : fetcher.fetch(new Request(to, init))
+    if (!isRequest(this.#input)) return pass(url)
     const request = readdressed(this.#input, url)
-    return request instanceof Promise ? request.then((held) => transport(held, init)) : transport(request, init)
+    return request instanceof Promise ? request.then(pass) : pass(request)
   }
 
   /** A binding takes any host: the service's own name will do for a path. */
@@ -176,28 +180,25 @@ class Call {
     this.#attempts.push({ instance: lease.instance, status, durationMs })
     if (this.#retry.statusCodes.includes(status) && this.#canRepeat()) {
       lease.done({ status, latencyMs: durationMs })
-      response.body?.cancel().catch(() => {})
-      return this.#again(lease.instance)
+      return this.#again(lease.instance, { response })
     }
-    let answer = response
-    if (this.#service.settings.release === 'body') {
-      answer = whenRead(response, (end) => {
-        lease.done(this.#signal?.aborted ? { cancelled: true } : { status, latencyMs: durationMs, ...end })
-      })
-    } else {
+    if (this.#service.settings.release === 'headers') {
       lease.done({ status, latencyMs: durationMs })
+      return this.#respond(response)
     }
-    rememberAttempts(answer, this.#attempts)
-    return answer
+    const ended = (end: BodyEnd) => {
+      lease.done(this.#signal?.aborted ? { cancelled: true } : { status, latencyMs: durationMs, ...end })
+    }
+    return this.#respond(whenRead(response, this.#signal, ended))
   }
 
   #failed(lease: ServiceLease, error: unknown, durationMs: number): Promise<Response> {
     const cancelled = this.#signal?.aborted === true
     this.#attempts.push({ instance: lease.instance, error, durationMs })
-    lease.done(cancelled ? { cancelled } : { error, latencyMs: durationMs })
+    lease.done(cancelled || isBadArgument(error) ? { cancelled: true } : { error, latencyMs: durationMs })
     const { exceptions = isRetryable } = this.#retry
     if (!cancelled && this.#timeLimit?.expired === undefined && exceptions(error) && this.#canRepeat()) {
-      return this.#again(lease.instance, error)
+      return this.#again(lease.instance, { error })
     }
     return this.#giveUp(error)
   }
@@ -214,25 +215,42 @@ class Call {
     return isReplayable(this.#input, this.#init)
   }
 
-  /** SCLB's order: the same instance as often as allowed, then the next one, where the count for the same begins anew. */
-  async #again(instance: ServiceInstance, error?: unknown): Promise<Response> {
+  /** Another attempt, if there is an instance for it; else how the last one ended. */
+  async #again(instance: ServiceInstance, last: { response: Response } | { error: unknown }): Promise<Response> {
     const attempt = this.#attempts.length + 1
-    await this.#backOff(attempt - 2)
-    const { counters } = this.#service
     let lease: ServiceLease | undefined
+    try {
+      await this.#backOff(attempt - 2)
+      lease = this.#nextLease(instance, attempt)
+    } catch (error) {
+      if ('response' in last) last.response.body?.cancel().catch(() => {})
+      return this.#giveUp(error)
+    }
+    if (lease === undefined) return 'response' in last ? this.#respond(last.response) : this.#giveUp(last.error)
+    if ('response' in last) last.response.body?.cancel().catch(() => {})
+    return this.#send(lease)
+  }
+
+  /** SCLB's order: the same instance as often as allowed, then the next one, where the count for the same begins anew. */
+  #nextLease(instance: ServiceInstance, attempt: number): ServiceLease | undefined {
+    const service = this.#service
+    if (service.state === 'closed') return undefined
     if (this.#sameLeft > 0) {
       this.#sameLeft--
-      counters.retriesSame++
-      lease = this.#service.takeAgain(instance, this.#request, attempt)
-    } else {
-      this.#nextLeft--
-      this.#sameLeft = this.#retry.sameInstance
-      counters.retriesNext++
-      this.#tried.push(instance)
-      lease = this.#service.take({ ...this.#request, previous: this.#tried }, attempt, this.#overrides.waitUntil)
+      const again = service.takeAgain(instance, this.#request, attempt)
+      if (again !== undefined) {
+        service.counters.retriesSame++
+        return again
+      }
     }
-    if (lease !== undefined) return this.#send(lease)
-    return error === undefined ? this.#noInstance() : this.#giveUp(error)
+    if (this.#nextLeft === 0) return undefined
+    this.#nextLeft--
+    this.#sameLeft = this.#retry.sameInstance
+    this.#tried.push(instance)
+    const request = { ...this.#request, previous: this.#tried }
+    const next = service.take(request, attempt, this.#overrides.waitUntil, this.#retry.avoidPrevious)
+    if (next !== undefined) service.counters.retriesNext++
+    return next
   }
 
   async #backOff(retry: number): Promise<void> {
@@ -257,6 +275,11 @@ class Call {
       status: this.#service.settings.noInstanceStatus,
       headers: { 'content-type': 'text/plain' },
     })
+  }
+
+  #respond(response: Response): Response {
+    rememberAttempts(response, this.#attempts)
+    return response
   }
 
   #giveUp(error: unknown): Promise<Response> {

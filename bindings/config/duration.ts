@@ -6,7 +6,7 @@ const UNITS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000
 const ISO = /^PT?(?:(\d+)D(?:T(?=\d)|$))?(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?$/
 
 /** A duration that has been checked, in ms. */
-export function msOf(duration: number | undefined): number | undefined {
+export function msOf(duration: number | string | undefined): number | undefined {
   return toMs(duration) as number | undefined
 }
 

@@ -1,7 +1,7 @@
 /** @module Options, read once: checked, overlaid on the defaults, every value with where it came from. */
 
 import { ConfigError } from '../errors.js'
-import { weighingOf } from '../supplier/weighted.js'
+import { type Weighing, weighingOf } from '../supplier/weighted.js'
 import type { DiscoveryClient, Policy, Supplier } from '../types/extension.js'
 import type { InstanceInit } from '../types/instance.js'
 import type { LoadBalancerOptions, RetryOptions, ServiceOptions } from '../types/options.js'
@@ -29,6 +29,8 @@ export interface ServiceSettings {
   readonly discovery: DiscoveryClient | undefined
   readonly cache: { readonly ttlMs: number; readonly staleMs: number } | undefined
   readonly suppliers: readonly Supplier[]
+  /** Of the one supplier that attaches weights, if there is one. */
+  readonly weighing: Weighing | undefined
   readonly policy: Policy
   readonly eager: boolean
   readonly noInstance: 'throw' | 'response'
@@ -96,7 +98,8 @@ export function settingsOf(
     throw new ConfigError(`${where} needs instances or discovery`, { option: where, serviceId })
   }
   const suppliers = (value.suppliers ?? []).map((given, i) => supplierOf(given, `${where}.suppliers[${i}]`))
-  if (suppliers.filter(weighingOf).length > 1) {
+  const weighings = suppliers.map(weighingOf).filter((each) => each !== undefined)
+  if (weighings.length > 1) {
     throw new ConfigError(
       `${where}.suppliers: a service has one weight per instance, so "weighted" can be listed once`,
       { option: `${where}.suppliers`, serviceId },
@@ -108,6 +111,7 @@ export function settingsOf(
     discovery,
     cache: value.cache === false ? undefined : { ttlMs, staleMs: msOf(value.cache?.staleMs) ?? ttlMs },
     suppliers,
+    weighing: weighings[0],
     policy: policyOf(value.policy ?? DEFAULTS.policy, `${where}.policy`),
     eager: value.eager ?? false,
     noInstance: value.noInstance ?? 'throw',

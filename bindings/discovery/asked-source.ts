@@ -23,6 +23,9 @@ export class AskedSource extends ListSource {
   readonly #flight: SingleFlight
   /** Ends the asking that is under way. */
   #cancel: (() => void) | undefined
+  /** How often it was asked, and the number of the question whose answer is in force. */
+  #asked = 0
+  #answered = 0
   #retryAt = Number.NEGATIVE_INFINITY
   #lastChange: ListChange = NO_CHANGE
 
@@ -61,6 +64,7 @@ export class AskedSource extends ListSource {
   async refresh(options: WaitOptions = {}): Promise<ListChange> {
     const before = this.failures
     await this.arrival(options)
+    if (this.closed !== undefined) throw this.closed
     if (this.failures > before) throw this.unavailable()
     return this.#lastChange
   }
@@ -86,6 +90,7 @@ export class AskedSource extends ListSource {
   #ask(): Promise<void> | undefined {
     if (this.closed !== undefined) return undefined
     const { serviceId } = this.host
+    const number = ++this.#asked
     const limit = new AbortController()
     // On Workers another request may close the service, and must not touch the I/O of this one.
     if (!isWorkers()) this.#cancel = () => limit.abort(this.closed)
@@ -101,12 +106,12 @@ export class AskedSource extends ListSource {
       const answer = this.#answer(limit.signal)
       if (!('then' in answer)) {
         end()
-        this.#take(answer)
+        this.#take(answer, number)
         return undefined
       }
       return waitFor(answer, { signal: limit.signal }, 'discovery')
         .then(
-          (list) => this.#take(list),
+          (list) => this.#take(list, number),
           (error) => this.fail(error),
         )
         .finally(end)
@@ -123,8 +128,10 @@ export class AskedSource extends ListSource {
     return firstOf(client, this.host.serviceId, signal)
   }
 
-  #take(list: readonly InstanceInit[]): void {
-    if (this.closed !== undefined) return
+  /** The answer to an earlier question than the one whose answer is in force comes too late. */
+  #take(list: readonly InstanceInit[], number: number): void {
+    if (this.closed !== undefined || number < this.#answered) return
+    this.#answered = number
     try {
       this.accept(list)
     } catch (error) {

@@ -15,7 +15,7 @@ export class WatchedSource extends ListSource {
   readonly ages = false
   readonly #stop = new AbortController()
   #watching = false
-  #waiting: (() => void)[] = []
+  readonly #waiting = new Set<() => void>()
 
   constructor(client: DiscoveryClient, host: SourceHost) {
     super(client, host)
@@ -38,8 +38,16 @@ export class WatchedSource extends ListSource {
   protected async arrival(options: WaitOptions): Promise<void> {
     this.revive()
     if (this.listed || this.lastError !== undefined) return
-    const arrived = new Promise<void>((resolve) => this.#waiting.push(resolve))
-    await waitFor(arrived, options, `waiting for the instances of "${this.host.serviceId}"`)
+    let wake = () => {}
+    const arrived = new Promise<void>((resolve) => {
+      wake = resolve
+    })
+    this.#waiting.add(wake)
+    try {
+      await waitFor(arrived, options, `waiting for the instances of "${this.host.serviceId}"`)
+    } finally {
+      this.#waiting.delete(wake)
+    }
   }
 
   /** A watched list is as new as can be: waits for the first. */
@@ -69,11 +77,11 @@ export class WatchedSource extends ListSource {
     const { signal } = this.#stop
     const { serviceId } = this.host
     const client = this.client as Required<DiscoveryClient>
-    let next = Math.min(retryMs * 2, MOST_RETRY_MS)
+    let waitMs = retryMs
     try {
       for await (const list of client.watch(serviceId, { signal })) {
         if (signal.aborted) return
-        next = RETRY_MS
+        waitMs = RETRY_MS
         this.#take(list)
       }
       throw new DiscoveryError(`discovery "${client.name}" ended its watch of "${serviceId}"`, { serviceId })
@@ -81,10 +89,12 @@ export class WatchedSource extends ListSource {
       if (signal.aborted) return
       this.fail(error)
     }
+    // Whoever was told of the failure may have closed the service.
+    if (signal.aborted) return
     const cancel = startTimer(() => {
       signal.removeEventListener('abort', cancel)
-      void this.#watch(next)
-    }, retryMs)
+      void this.#watch(Math.min(waitMs * 2, MOST_RETRY_MS))
+    }, waitMs)
     signal.addEventListener('abort', cancel, { once: true })
   }
 
@@ -97,6 +107,7 @@ export class WatchedSource extends ListSource {
   }
 
   #wake(): void {
-    for (const wake of this.#waiting.splice(0)) wake()
+    for (const wake of this.#waiting) wake()
+    this.#waiting.clear()
   }
 }

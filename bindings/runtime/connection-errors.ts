@@ -46,6 +46,12 @@ const SIGNATURES: Record<string, Signature> = {
 const CODES = new Set(Object.values(SIGNATURES).flatMap(({ codes = [] }) => codes))
 const MESSAGES = Object.values(SIGNATURES).flatMap(({ message }) => message ?? [])
 
+/** True if the call was refused before anything was sent: an invalid header, a body with GET, a URL that is none. */
+export function isBadArgument(error: unknown): boolean {
+  if (!isTypeError(error) || isConnectionError(error)) return false
+  return error.cause === undefined || isTypeError(error.cause)
+}
+
 /**
  * True if `error`, its cause, or its cause's cause says that the connection failed, so that another instance may be
  * tried. A bad argument (an invalid header, an unknown scheme) is none.
@@ -59,4 +65,9 @@ export function isConnectionError(error: unknown): boolean {
     cause = next
   }
   return false
+}
+
+/** Of whichever realm. */
+function isTypeError(error: unknown): error is TypeError {
+  return (error as TypeError | undefined)?.name === 'TypeError'
 }

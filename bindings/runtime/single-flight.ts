@@ -3,7 +3,7 @@
 import { isWorkers } from './host.js'
 import { sleep } from './wait.js'
 
-/** What is to be done once at a time. Undefined: it was done at once. */
+/** What is to be done once at a time; never rejects or throws. Undefined: it was done at once. */
 export type Work = () => Promise<void> | undefined
 
 /** Runs `work` unless it is under way already; resolves when a run that covers the caller has ended. */
@@ -27,12 +27,20 @@ export function shared(): SingleFlight {
     },
     run(work) {
       if (flight !== undefined) return flight
-      const running = work()
-      if (running === undefined) return Promise.resolve()
-      flight = running.finally(() => {
-        flight = undefined
+      // Before the work begins, which may itself come back here.
+      let end = () => {}
+      const own = new Promise<void>((resolve) => {
+        end = resolve
       })
-      return flight
+      flight = own
+      const done = () => {
+        flight = undefined
+        end()
+      }
+      const running = work()
+      if (running === undefined) done()
+      else void running.then(done, done)
+      return own
     },
     release() {},
   }

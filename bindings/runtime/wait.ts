@@ -34,6 +34,18 @@ export function waitFor<T>(promise: Promise<T>, options: WaitOptions, what: stri
   })
 }
 
+/** Resolves after `ms`; rejects with the signal's reason if that comes first. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return waitFor(new Promise((resolve) => setTimeout(resolve, ms)), signal === undefined ? {} : { signal }, 'a pause')
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const onAbort = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', onAbort, { once: true })
+  })
 }

@@ -7,6 +7,7 @@ import type { Candidates } from '../types/extension.js'
 import type { ServiceInstance } from '../types/instance.js'
 import type { Members } from './members.js'
 import { StageMemo } from './memo.js'
+import type { Resources } from './resources.js'
 
 /**
  * One list of candidates, and the memo of what the next stages made of it: lists form a tree whose root is the list
@@ -85,14 +86,13 @@ export class CandidateTree {
   readonly root: CandidateList
   readonly #columns = new Map<string, Column>()
   #positions: Map<ServiceInstance, number> | undefined
-  /** User code is running that may still look at a list: frees wait. */
-  #borrowed = 0
-  #retired: CandidateList[] = []
-  #afterDrop: (() => void) | undefined
+  readonly #resources: Resources
 
-  constructor(core: Core, members: Members, order: number) {
+  constructor(core: Core, resources: Resources, order: number) {
+    const { members } = resources
     this.core = core
     this.members = members
+    this.#resources = resources
     this.order = order
     const { instances } = members
     const handle = core.exports.createList(instances.length)
@@ -108,7 +108,7 @@ export class CandidateTree {
     this.root = new CandidateList(this, instances, handle, false)
   }
 
-  /** Takes over a list that the core cut from `from`. A cut that dropped nothing is `from` itself. */
+  /** Takes over a list that the core cut from `from`. */
   adopt(from: CandidateList, handle: Pointer, weighted = from.weighted): CandidateList {
     const { i32 } = this.core
     const length = i32[(handle + LIST_LENGTH) >>> 2] as number
@@ -163,33 +163,15 @@ export class CandidateTree {
     return this.#positions.get(instance) ?? -1
   }
 
-  /** User code is about to run: until `giveBack` no list is freed, even if that code replaces the tree. */
-  lend(): void {
-    this.#borrowed++
-  }
-
-  giveBack(): void {
-    this.#borrowed--
-    if (this.#borrowed === 0) this.#freeRetired()
-  }
-
+  /** Gives a list back to the core, and all that was derived from it, when no pick looks at it any more. */
   retire(list: CandidateList): void {
-    this.#retired.push(list)
-    if (this.#borrowed === 0) this.#freeRetired()
+    this.#resources.free(() => list.free())
   }
 
-  /** Gives everything back to the core, then calls `after`: at once, or when the last user code has returned. */
-  drop(after: () => void = () => {}): void {
-    this.#afterDrop = after
-    this.retire(this.root)
-  }
-
-  #freeRetired(): void {
-    if (this.#retired.length > 0) for (const list of this.#retired.splice(0)) list.free()
-    if (this.#afterDrop === undefined) return
+  /** Gives everything back to the core. */
+  free(): void {
+    this.root.free()
     for (const { pointer } of this.#columns.values()) this.core.exports.release(pointer)
     this.#columns.clear()
-    this.#afterDrop()
-    this.#afterDrop = undefined
   }
 }

@@ -51,11 +51,17 @@ export class Chain {
     return list
   }
 
+  /** What is left by the first stages, as far as they depend on no request. */
+  fixedList(tree: CandidateTree): CandidateList {
+    if (this.#tree !== tree) this.#begin(tree, NO_REQUEST)
+    return this.#start as CandidateList
+  }
+
   /** The candidates of every request, if they depend on none and nothing has to be told; else undefined. */
   settled(tree: CandidateTree): CandidateList | undefined {
     if (this.#fixed < this.#stages.length || this.#hearing.length > 0) return undefined
-    if (this.#tree !== tree) this.#begin(tree, NO_REQUEST)
-    return this.#fixedFallbacks.length > 0 ? undefined : this.#start
+    const list = this.fixedList(tree)
+    return this.#fixedFallbacks.length > 0 ? undefined : list
   }
 
   /** The candidates left for another try of the same call; a list of its own, which the caller frees if it is new. */

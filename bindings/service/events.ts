@@ -1,5 +1,6 @@
 /** @module Listeners of a service. One that throws is reported once and never breaks a call. */
 
+import { reportOnce } from '../report.js'
 import type { ServiceEvents } from '../types/answers.js'
 import { DISPOSE } from './dispose.js'
 
@@ -9,7 +10,6 @@ const EVENTS: readonly (keyof ServiceEvents)[] = ['change', 'eject', 'restore', 
 
 export class Events {
   readonly #listeners = new Map<keyof ServiceEvents, Set<Listener<never>>>()
-  readonly #reported = new WeakSet<object>()
 
   static isEvent(name: unknown): name is keyof ServiceEvents {
     return (EVENTS as readonly unknown[]).includes(name)
@@ -30,12 +30,12 @@ export class Events {
     const listeners = this.#listeners.get(event)
     if (listeners === undefined) return
     for (const listener of [...listeners] as Listener<E>[]) {
+      const complain = (error: unknown) => reportOnce(listener, `a listener of "${event}"`, error)
       try {
-        listener(value)
+        const answer: unknown = listener(value)
+        if (answer instanceof Promise) answer.catch(complain)
       } catch (error) {
-        if (this.#reported.has(listener)) continue
-        this.#reported.add(listener)
-        console.error(`evenkeel: a listener of "${event}" threw`, error)
+        complain(error)
       }
     }
   }

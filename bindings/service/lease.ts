@@ -1,7 +1,7 @@
 /** @module One pick of a service, completed exactly once. */
 
 import { reconstructUrl } from '../client/uri.js'
-import type { ServiceInstance } from '../types/instance.js'
+import type { FetchLike, ServiceInstance } from '../types/instance.js'
 import type { Lease, Outcome, PickRequest } from '../types/request.js'
 import { DISPOSE } from './dispose.js'
 
@@ -46,15 +46,20 @@ export class ServiceLease implements Lease {
     return reconstructUrl(this.instance, original)
   }
 
-  fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-    return this.#owner.sendThrough(this, input, init)
+  /** Bound, as a fetch has to be; made only for those who ask for it. */
+  get fetch(): FetchLike {
+    return (input, init) => this.#owner.sendThrough(this, input, init)
+  }
+
+  get settled(): boolean {
+    return this.#row === SETTLED
   }
 
   done(outcome: Outcome = SUCCESS): void {
     const row = this.#row
     if (row === SETTLED) return
     this.#row = SETTLED
-    this.#owner.settle(this, row, outcome)
+    this.#owner.settle(this, row, outcome ?? SUCCESS)
   }
 
   [DISPOSE](): void {

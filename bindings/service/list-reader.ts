@@ -13,7 +13,7 @@ export interface ReadList {
 
 /** How an entry was written, to know it again. */
 interface Writing {
-  /** The entry itself where it was a text, else its `url` where that alone gave the address. */
+  /** The entry itself where it was a text, else its `url`. */
   readonly text: string | undefined
   readonly isText: boolean
   readonly derivedId: boolean
@@ -23,6 +23,7 @@ export class ListReader {
   readonly #serviceId: string
   #last: readonly ServiceInstance[] = []
   #writings: readonly Writing[] = []
+  #hadDuplicates = false
 
   constructor(serviceId: string) {
     this.#serviceId = serviceId
@@ -91,8 +92,6 @@ export class ListReader {
     this.#hadDuplicates = repeated.length > 0
     return repeated
   }
-
-  #hadDuplicates = false
 }
 
 /** The same identities at the same places. */
@@ -115,6 +114,6 @@ function saysAgain(init: InstanceInit, old: ServiceInstance, writing: Writing, o
 function writingOf(init: InstanceInit): Writing {
   if (typeof init === 'string') return { text: init, isText: true, derivedId: true }
   if (init instanceof URL) return { text: undefined, isText: false, derivedId: true }
-  const plainUrl = typeof init.url === 'string' && init.scheme === undefined && init.secure === undefined
-  return { text: plainUrl ? (init.url as string) : undefined, isText: false, derivedId: init.instanceId === undefined }
+  const text = typeof init.url === 'string' ? init.url : undefined
+  return { text, isText: false, derivedId: init.instanceId === undefined }
 }

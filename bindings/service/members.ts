@@ -100,7 +100,6 @@ export class Members {
       change.removed.push(member.instance)
     }
     for (const member of arrived) this.#members.set(member.instance.instanceId, member)
-    this.#releaseDeparted()
     this.instances = Object.freeze(instances.slice())
     return change
   }
@@ -186,7 +185,8 @@ export class Members {
     return { instance, row }
   }
 
-  #releaseDeparted(): void {
+  /** Lets the rows be used again whose instance has left and whose requests have ended. */
+  releaseDeparted(): void {
     if (this.#departed.length === 0) return
     this.#departed = this.#departed.filter((member) => {
       if (this.inFlightAt(member.row) > 0) return true

@@ -1,13 +1,14 @@
 /** @module From a request to a row: the chain's candidates, and the policy's choice among them. */
 
+import { ENDED_CANCELLED } from '../../assembly/layout.js'
 import type { ServiceSettings } from '../config/settings.js'
 import type { Core } from '../core/core.js'
 import type { Pointer } from '../core/exports.js'
 import { ConfigError, show } from '../errors.js'
+import { isSameInstance } from '../instance.js'
 import { DEFAULT_DECAY_MS, type Engine, engineOf, orderFor } from '../policy/engine.js'
 import { entropy } from '../runtime/host.js'
 import { type StageContext, stageOf } from '../supplier/stage.js'
-import { weighingOf } from '../supplier/weighted.js'
 import type { PickContext, Policy } from '../types/extension.js'
 import type { ServiceInstance } from '../types/instance.js'
 import type { PickRequest } from '../types/request.js'
@@ -37,7 +38,7 @@ export class Picker {
   readonly #counters: Counters
   readonly #seed: number | undefined
   readonly #order: number
-  /** User code runs within a pick: its lists must outlive whatever that code does. */
+  /** User code chooses, or narrows the list. */
   readonly #foreign: boolean
   /** What every request picks from, where that depends on none: straight to the core. */
   #settled: CandidateList | undefined
@@ -45,7 +46,7 @@ export class Picker {
 
   constructor(
     core: Core,
-    resources: Resources & { members: Members },
+    resources: Resources,
     settings: ServiceSettings,
     context: StageContext,
     seed: number | undefined,
@@ -62,8 +63,7 @@ export class Picker {
     this.engine = engineOf(settings.policy)
     this.timed = this.engine?.timed ?? true
     this.averaging = this.engine ?? { decayMs: DEFAULT_DECAY_MS }
-    const weighing = settings.suppliers.map(weighingOf).find((each) => each !== undefined)
-    this.#order = orderFor(this.engine, weighing?.order ?? 'interleaved')
+    this.#order = orderFor(this.engine, settings.weighing?.order ?? 'interleaved')
     const stages = settings.suppliers.map((supplier) => stageOf(supplier, context))
     this.chain = new Chain(stages, settings.retry.avoidPrevious)
     this.#foreign = this.chain.foreign || this.engine === undefined
@@ -76,65 +76,94 @@ export class Picker {
 
   /** The list in force has changed. */
   dropTree(): void {
-    this.#resources.tree?.drop()
-    this.#resources.tree = undefined
+    this.#resources.dropTree()
     this.#settled = undefined
   }
 
-  /** Picks a candidate and counts it in flight. Its row; −1: none. `nowMs` is looked at only if `timed`. */
-  pickRow(request: PickRequest, nowMs: number): number {
+  /**
+   * Picks a candidate and counts it in flight. Its row; −1: none.
+   * @param nowMs looked at only if `timed`
+   * @param avoid keep what was tried already out, if anything else is left
+   */
+  pickRow(request: PickRequest, nowMs: number, avoid: boolean): number {
     const settled = this.#settled
     if (settled !== undefined && request.previous === undefined) {
       return (this.engine as Engine).lease(this.#core.exports, this.#block, settled.handle, nowMs)
     }
-    const { tree } = this
-    if (!this.#foreign) return this.#pickRow(tree, request, nowMs)
-    tree.lend()
-    try {
-      return this.#pickRow(tree, request, nowMs)
-    } finally {
-      tree.giveBack()
-    }
+    if (this.#foreign || request.previous !== undefined) return this.lent(() => this.#pickRow(request, nowMs, avoid))
+    return this.#pickRow(request, nowMs, avoid)
   }
 
   /** Fills `out` with positions in the list in force, as many picks as there is room; how many. */
   pickPositions(out: Int32Array, request: PickRequest, nowMs: number): number {
-    const { tree } = this
-    tree.lend()
-    try {
-      const list = this.chain.candidates(tree, request, this.#onFallback)
+    return this.lent(() => {
+      const list = this.#candidates(request, this.chain.avoidPrevious)
       for (let count = 0; count < out.length; count++) {
         const index = this.#pickIndex(list, request, nowMs)
         if (index < 0) return count
         out[count] = list.positionAt(index)
       }
       return out.length
+    })
+  }
+
+  /** Whether the request has a candidate that it has not tried. Tells nobody of fallbacks. */
+  hasUntried(request: PickRequest, previous: readonly ServiceInstance[]): boolean {
+    return this.lent(() => {
+      const { instances } = this.chain.candidates(this.tree, request, () => {})
+      return instances.some((instance) => !previous.some((tried) => isSameInstance(tried, instance)))
+    })
+  }
+
+  /** Uniform in [0, 1) from the service's own generator; 0 when the service is closed. */
+  random(): number {
+    return this.#resources.givenBack ? 0 : this.#core.exports.nextF64(this.#block)
+  }
+
+  /** Runs what may run user code, which may do anything to the service. */
+  lent<T>(use: () => T): T {
+    this.#resources.lend()
+    try {
+      return use()
+    } catch (error) {
+      this.fellBack.length = 0
+      throw error
     } finally {
-      tree.giveBack()
+      this.#resources.endLoan()
     }
   }
 
-  /** Uniform in [0, 1) from the service's own generator. */
-  random(): number {
-    return this.#core.exports.nextF64(this.#block)
+  #pickRow(request: PickRequest, nowMs: number, avoid: boolean): number {
+    const list = this.#candidates(request, avoid)
+    const row = this.#leaseFrom(list, request, nowMs)
+    if (row >= 0) this.#tellSelected(row, request)
+    return row
   }
 
-  #pickRow(tree: CandidateTree, request: PickRequest, nowMs: number): number {
+  /** A list that is made for this request alone is retired at once: the loan keeps it until the pick is over. */
+  #candidates(request: PickRequest, avoid: boolean): CandidateList {
+    const { tree } = this
     const all = this.chain.candidates(tree, request, this.#onFallback)
-    const list =
-      request.previous?.length && this.chain.avoidPrevious
-        ? this.chain.withoutPrevious(all, request, this.#onFallback)
-        : all
+    if (!avoid || !request.previous?.length) return all
+    const list = this.chain.withoutPrevious(all, request, this.#onFallback)
+    if (list !== all) tree.retire(list)
+    return list
+  }
+
+  #leaseFrom(list: CandidateList, request: PickRequest, nowMs: number): number {
     const { engine } = this
     const { exports } = this.#core
-    const block = this.#block
-    const row =
-      engine === undefined
-        ? exports.acquire(block, list.handle, this.#pickIndex(list, request, nowMs))
-        : engine.lease(exports, block, list.handle, nowMs)
-    if (list !== all) tree.retire(list)
-    if (row >= 0) this.chain.selected(this.#members.byRow[row] as ServiceInstance, request)
-    return row
+    if (engine !== undefined) return engine.lease(exports, this.#block, list.handle, nowMs)
+    return exports.acquire(this.#block, list.handle, this.#pickIndex(list, request, nowMs))
+  }
+
+  #tellSelected(row: number, request: PickRequest): void {
+    try {
+      this.chain.selected(this.#members.byRow[row] as ServiceInstance, request)
+    } catch (error) {
+      this.#core.exports.complete(this.#block, row, ENDED_CANCELLED)
+      throw error
+    }
   }
 
   #pickIndex(list: CandidateList, request: PickRequest, nowMs: number): number {
@@ -153,7 +182,7 @@ export class Picker {
 
   #grow(): CandidateTree {
     if (!this.#seeded) this.#sow()
-    const tree = new CandidateTree(this.#core, this.#members, this.#order)
+    const tree = new CandidateTree(this.#core, this.#resources, this.#order)
     this.#resources.tree = tree
     if (!this.#foreign) this.#settled = this.chain.settled(tree)
     return tree

@@ -8,8 +8,8 @@ import type { ListSource, WaitUntil } from '../discovery/list-source.js'
 import { sourceOf } from '../discovery/source-of.js'
 import { ClosedError, ConfigError, show } from '../errors.js'
 import { isSameInstance, type ListOrigin } from '../instance.js'
+import { reportOnce } from '../report.js'
 import { NO_REQUEST } from '../request.js'
-import { weighingOf } from '../supplier/weighted.js'
 import type {
   Explanation,
   ListChange,
@@ -28,7 +28,7 @@ import { explain } from './explain.js'
 import { type LeaseOwner, ServiceLease, SUCCESS } from './lease.js'
 import { OpenLeases } from './open-leases.js'
 import { Picker } from './picker.js'
-import { freeWhenCollected, giveBack, type Resources } from './resources.js'
+import { freeWhenCollected, Resources } from './resources.js'
 import { Roster } from './roster.js'
 import { statsOf } from './stats.js'
 
@@ -71,16 +71,11 @@ export class BalancedService implements Service, LeaseOwner {
     this.#core = core
     this.fetch = (input, init) => send(this, input, init)
     if (settings.leaseTimeoutMs !== undefined) this.#openLeases = new OpenLeases(settings.leaseTimeoutMs)
-    this.roster = new Roster(
-      core,
-      serviceId,
-      settings.suppliers.map(weighingOf).find((weighing) => weighing !== undefined),
-    )
-    const resources = { members: this.roster.members, tree: undefined }
-    this.#resources = resources
-    freeWhenCollected(this, resources)
+    this.roster = new Roster(core, serviceId, settings.weighing)
+    this.#resources = new Resources(this.roster.members)
+    freeWhenCollected(this, this.#resources)
     const context = { serviceId, zone, hint: settings.hint }
-    this.picker = new Picker(core, resources, settings, context, seed, this.counters)
+    this.picker = new Picker(core, this.#resources, settings, context, seed, this.counters)
     const isStatic = settings.instances !== undefined
     this.source = sourceOf(settings, {
       serviceId,
@@ -111,20 +106,27 @@ export class BalancedService implements Service, LeaseOwner {
   }
 
   /** As `pick`, for one attempt of a call. */
-  take(request: PickRequest, attempt: number, waitUntil: WaitUntil): ServiceLease | undefined {
-    return this.#timeless || this.#hasList(waitUntil) ? this.#takeFromList(request, attempt) : undefined
+  take(
+    request: PickRequest,
+    attempt: number,
+    waitUntil: WaitUntil,
+    avoidPrevious = this.settings.retry.avoidPrevious,
+  ): ServiceLease | undefined {
+    if (!this.#timeless && !this.#hasList(waitUntil)) return undefined
+    return this.#takeFromList(request, attempt, avoidPrevious)
   }
 
   /** From the list at hand, whatever its age: it has just been waited for. */
   takeNow(request: PickRequest, attempt: number): ServiceLease | undefined {
     this.checkOpen()
-    return this.#takeFromList(request, attempt)
+    this.counters.cacheMisses++
+    return this.#takeFromList(request, attempt, this.settings.retry.avoidPrevious)
   }
 
-  #takeFromList(request: PickRequest, attempt: number): ServiceLease | undefined {
+  #takeFromList(request: PickRequest, attempt: number, avoidPrevious: boolean): ServiceLease | undefined {
     const { picker } = this
     const nowMs = picker.timed ? this.clock() : undefined
-    const row = picker.pickRow(request, nowMs ?? 0)
+    const row = picker.pickRow(request, nowMs ?? 0, avoidPrevious)
     if (picker.fellBack.length > 0) this.#tellFallbacks()
     if (row < 0) {
       this.counters.noInstance++
@@ -164,12 +166,9 @@ export class BalancedService implements Service, LeaseOwner {
     const { attempts = Number.POSITIVE_INFINITY } = options
     const previous = [...(request.previous ?? [])]
     for (let attempt = 1; attempt <= attempts; attempt++) {
-      const lease = this.take({ ...request, previous }, attempt, undefined)
+      if (previous.length > 0 && !this.#hasUntried(request, previous)) return
+      const lease = this.take({ ...request, previous }, attempt, undefined, true)
       if (lease === undefined) return
-      if (previous.some((tried) => isSameInstance(tried, lease.instance))) {
-        lease.done({ cancelled: true })
-        return
-      }
       previous.push(lease.instance)
       yield lease
     }
@@ -179,13 +178,7 @@ export class BalancedService implements Service, LeaseOwner {
     this.checkOpen()
     await this.source.ready().catch(() => {})
     this.checkOpen()
-    const { tree } = this.picker
-    tree.lend()
-    try {
-      return explain(this, tree, request)
-    } finally {
-      tree.giveBack()
-    }
+    return this.picker.lent(() => explain(this, this.picker.tree, request))
   }
 
   instances(): readonly ServiceInstance[] {
@@ -202,7 +195,7 @@ export class BalancedService implements Service, LeaseOwner {
     )
   }
 
-  refresh(options?: WaitOptions): Promise<ListChange> {
+  async refresh(options?: WaitOptions): Promise<ListChange> {
     this.checkOpen()
     return this.source.refresh(options)
   }
@@ -233,13 +226,8 @@ export class BalancedService implements Service, LeaseOwner {
 
   stats(): ServiceStats {
     this.checkOpen()
-    const { tree } = this.picker
-    tree.lend()
-    try {
-      return statsOf(this, tree)
-    } finally {
-      tree.giveBack()
-    }
+    this.#openLeases?.expire(this.clock())
+    return statsOf(this, this.picker.tree)
   }
 
   on<E extends keyof ServiceEvents>(event: E, listener: (value: ServiceEvents[E]) => void): Disposable {
@@ -257,7 +245,7 @@ export class BalancedService implements Service, LeaseOwner {
     if (this.#closed) return
     this.#closed = true
     this.#timeless = false
-    giveBack(this.#resources)
+    this.#resources.giveBack()
     this.source.close()
     this.#events.clear()
   }
@@ -276,11 +264,14 @@ export class BalancedService implements Service, LeaseOwner {
     }
     this.#openLeases?.remove(lease)
     if (this.#closed) return
-    if (outcome.cancelled) return exports.complete(block, row, ENDED_CANCELLED)
+    if (outcome.cancelled) {
+      exports.complete(block, row, ENDED_CANCELLED)
+      return this.#tellPolicy(lease, outcome, Number.NaN)
+    }
     const failed = outcome.error !== undefined || isFailureStatus(outcome.status)
     const ended = failed ? ENDED_FAILURE : ENDED_SUCCESS
     const nowMs = outcome.latencyMs === undefined && lease.startedAt === undefined ? undefined : this.clock()
-    const latencyMs = outcome.latencyMs ?? (nowMs as number) - (lease.startedAt as number)
+    const latencyMs = outcome.latencyMs ?? latencyOf(lease, nowMs)
     if (nowMs !== undefined && latencyMs >= 0 && latencyMs < Number.POSITIVE_INFINITY) {
       const { peak, decayMs } = this.picker.averaging
       const averagedMs = failed && peak !== undefined ? Math.max(latencyMs, peak.failureRttMs) : latencyMs
@@ -288,10 +279,24 @@ export class BalancedService implements Service, LeaseOwner {
     } else {
       exports.complete(block, row, ended)
     }
-    this.settings.policy.done?.(lease.instance, outcome, latencyMs)
+    this.#tellPolicy(lease, outcome, latencyMs)
+  }
+
+  #tellPolicy(lease: ServiceLease, outcome: Outcome, latencyMs: number): void {
+    const { policy } = this.settings
+    if (policy.done === undefined) return
+    try {
+      policy.done(lease.instance, outcome, latencyMs)
+    } catch (error) {
+      reportOnce(policy, `policy "${policy.name}"`, error)
+    }
   }
 
   sendThrough(lease: ServiceLease, input: string | URL | Request, init?: RequestInit): Promise<Response> {
+    if (lease.settled) {
+      const message = `this lease of "${this.serviceId}" is done: pick again to send again`
+      return Promise.reject(new ConfigError(message, { serviceId: this.serviceId }))
+    }
     return send(this, input, init, undefined, lease)
   }
 
@@ -302,6 +307,11 @@ export class BalancedService implements Service, LeaseOwner {
     overrides: CallOverrides | undefined,
   ): Promise<Response> {
     return send(this, input, init, overrides)
+  }
+
+  #hasUntried(request: PickRequest, previous: readonly ServiceInstance[]): boolean {
+    this.checkOpen()
+    return !this.source.listed || this.picker.hasUntried(request, previous)
   }
 
   /** Whether there is a list to pick from. Starts a refresh if one is due. */
@@ -330,10 +340,19 @@ export class BalancedService implements Service, LeaseOwner {
 
   #publish(inits: readonly InstanceInit[], where: string, origin: ListOrigin): ListChange {
     let replaced = false
-    const change = this.roster.publish(inits, where, origin, () => {
-      replaced = true
-      this.picker.dropTree()
-    })
+    const resources = this.#resources
+    resources.lend()
+    let change: ListChange
+    try {
+      change = this.roster.publish(inits, where, origin, () => {
+        replaced = true
+        this.picker.dropTree()
+      })
+    } finally {
+      resources.free(() => this.roster.members.releaseDeparted())
+      resources.endLoan()
+    }
+    this.checkOpen()
     if (replaced) this.#events.emit('change', change)
     return change
   }
@@ -347,6 +366,11 @@ export class BalancedService implements Service, LeaseOwner {
   #notYet(what: string): ConfigError {
     return new ConfigError(`service.${what} is not supported yet`, { serviceId: this.serviceId })
   }
+}
+
+/** From pick or sending to now; NaN where nobody measured. */
+function latencyOf(lease: ServiceLease, nowMs: number | undefined): number {
+  return lease.startedAt === undefined || nowMs === undefined ? Number.NaN : nowMs - lease.startedAt
 }
 
 /** 5xx, and 429: a server that answers these quickly is not a quick server. */

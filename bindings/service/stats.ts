@@ -1,6 +1,5 @@
 /** @module A service in numbers. */
 
-import { NO_REQUEST } from '../request.js'
 import type { InstanceStats, ServiceStats } from '../types/answers.js'
 import type { CandidateTree } from './candidates.js'
 import type { BalancedService } from './service.js'
@@ -9,7 +8,6 @@ export function statsOf(service: BalancedService, tree: CandidateTree): ServiceS
   const { counters, source } = service
   const { members } = service.roster
   const { instances } = members
-  const steps = service.picker.chain.steps(tree, NO_REQUEST)
   return {
     serviceId: service.serviceId,
     instances: instances.map((instance): InstanceStats => {
@@ -33,7 +31,7 @@ export function statsOf(service: BalancedService, tree: CandidateTree): ServiceS
     }),
     discovered: instances.length,
     cached: source.ages ? instances.length : 0,
-    candidates: (steps.at(-1)?.list ?? tree.root).length,
+    candidates: service.picker.chain.fixedList(tree).length,
     listAgeMs: source.ageMs,
     noInstance: counters.noInstance,
     fallbacks: { ...counters.fallbacks },

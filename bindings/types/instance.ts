@@ -9,12 +9,12 @@ export interface Fetcher {
 
 /** One running copy of a service. Frozen; a new host or port under the same `instanceId` is a new instance. */
 export interface ServiceInstance {
-  /** Default: `host:port`, or the host alone where no port is given. */
+  /** Default: `host:port` (of a URL without a port: its scheme's), or the host alone. */
   readonly instanceId: string
   readonly serviceId: string
   /** IPv6 without brackets; empty for an instance that is only a `fetcher`. */
   readonly host: string
-  /** −1: the scheme's default port. */
+  /** −1: none was given, and no URL whose scheme has one. */
   readonly port: number
   readonly secure: boolean
   readonly scheme?: string

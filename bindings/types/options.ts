@@ -19,7 +19,10 @@ export interface LoadBalancerOptions<S extends ServiceMap = ServiceMap> {
   fetch?: FetchLike
   lifecycle?: readonly Lifecycle[]
   transformers?: readonly RequestTransformer[]
-  /** What `lb.fetch` does with a host that names no service. Default: 'error'. */
+  /**
+   * What `lb.fetch` does with a host that names no service. Default: 'error', or where the balancer has `discovery`,
+   * to make it one for good. 'passthrough': hands the call to the transport as it is.
+   */
   unknownService?: 'error' | 'passthrough'
   /** Milliseconds that never go back. Default: `performance.now`. */
   clock?: () => number

@@ -65,7 +65,25 @@ describe('each bad option is an error that names it', () => {
       /weight/,
     ],
     ['a zone that is a number', service([{ host: 'h', zone: 5 }]), 'services.s.instances[0].zone', /string/],
-    ['a scheme that is a number', service([{ host: 'h', scheme: 5 }]), 'services.s.instances[0].scheme', /string/],
+    [
+      'a scheme that is a number',
+      service([{ host: 'h', scheme: 5 }]),
+      'services.s.instances[0].scheme',
+      /a scheme such as/,
+    ],
+    [
+      'a scheme with a colon',
+      service([{ host: 'h', scheme: 'https:' }]),
+      'services.s.instances[0].scheme',
+      /without a colon/,
+    ],
+    [
+      'a url and secure',
+      service([{ url: 'http://h:1', secure: true }]),
+      'services.s.instances[0].secure',
+      /also secure/,
+    ],
+    ['a url and a port', service([{ url: 'http://h:1', port: 2 }]), 'services.s.instances[0].port', /also port/],
     ['unknown policy', service({ instances: ok, policy: 'round-robbin' }), 'services.s.policy', /known: round-robin/],
     [
       'unknown supplier',
@@ -206,6 +224,25 @@ it('a refused update leaves the old list in force', () => {
   expect(errorOf(() => s.update(['http://new:1', { host: 'h', port: -5 }])).option).toBe('services.s.instances[1].port')
   expect(s.instances()).toBe(before)
   expect(s.pick()?.instance.instanceId).toBe('h:1')
+})
+
+it('an update is checked as the first list was, also where it says what stands there', () => {
+  const s = createLoadBalancer({ services: { s: [{ url: 'http://h:1' }] } }).service('s')
+  expect(errorOf(() => s.update([{ url: 'http://h:1', port: 99 }])).option).toBe('services.s.instances[0].port')
+  expect(errorOf(() => s.update([{ url: 'http://h:1', metadata: [] as never }])).option).toBe(
+    'services.s.instances[0].metadata',
+  )
+})
+
+it('overrides take durations as text', async () => {
+  const lb = createLoadBalancer({
+    services: { s: ok },
+    fetch: (_, init) =>
+      new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason))),
+  })
+  await expect(lb.with({ timeoutMs: '5ms' as never }).fetch('http://s/')).rejects.toMatchObject({
+    message: expect.stringContaining('longer than 5 ms'),
+  })
 })
 
 it('names suggest themselves when only their case is wrong', () => {

@@ -17,6 +17,7 @@ import { Members } from '../../bindings/service/members.js'
 import { expNegative } from '../model/exp.js'
 import { ModelHistogram } from '../model/histogram.js'
 import { hashCode, subset } from '../model/java.js'
+import { interleavedAt, reduced } from '../model/weights.js'
 import golden from '../vectors/golden.json' with { type: 'json' }
 import { CORES } from './cores.js'
 
@@ -142,6 +143,36 @@ describe.each(Object.entries(CORES))('%s core', (name, make) => {
     // Any 20 000 places of this cycle, but for the first few, alternate between the two heavy ones.
     expect(Math.abs((counts[0] as number) - (counts[1] as number))).toBeLessThanOrEqual(1)
     expect((counts[2] as number) + (counts[3] as number)).toBeLessThanOrEqual(6)
+  })
+
+  it('keeps the place of each of several lists, however the others move the position', () => {
+    const weights = fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 2, maxLength: 4 })
+    const picks = fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 20, maxLength: 200 })
+    fc.assert(
+      fc.property(fc.tuple(weights, weights, weights), picks, (cycles, order) => {
+        const rows = cycles.flat()
+        const { members, list: all } = listOf(core, rows)
+        let from = 0
+        const lists = cycles.map((own) => {
+          const list = exports.createList(own.length)
+          for (let i = 0; i < own.length; i++) core.i32[((list + LIST_ROWS) >>> 2) + i] = from++
+          exports.weighList(members.block, list, ORDER_INTERLEAVED)
+          return list
+        })
+        exports.startAt(members.block, -1)
+        let cursor = -1
+        let position = 0n
+        for (const at of order) {
+          const own = cycles[at] as number[]
+          const uneven = new Set(own).size > 1
+          const expected = uneven ? interleavedAt(reduced(own), position++) : ++cursor % own.length
+          expect(exports.pickRoundRobin(members.block, lists[at] as Pointer)).toBe(expected)
+        }
+        for (const list of [all, ...lists]) exports.freeList(list)
+        members.free()
+      }),
+      { seed: 20260106, numRuns: 400 },
+    )
   })
 
   it('leaves the cursor alone for a single candidate', () => {

@@ -214,6 +214,63 @@ describe('a list that is asked for', () => {
     expect(lb.service('s').instances()).toHaveLength(2)
   })
 
+  it('an answer that comes after a later one changes nothing', async () => {
+    // Workers: an abandoned question is taken over by another request.
+    const agent = Object.getOwnPropertyDescriptor(globalThis, 'navigator')
+    Object.defineProperty(globalThis, 'navigator', { value: { userAgent: 'Cloudflare-Workers' }, configurable: true })
+    try {
+      const { time, source, service } = setup()
+      service.pick()
+      time.now = 1_001
+      service.pick()
+      expect(source.asked).toBe(2)
+      await source.answer(1, ['http://new:1'])
+      await source.answer(0, ['http://old:1'])
+      expect(service.instances().map(({ host }) => host)).toEqual(['new'])
+    } finally {
+      if (agent === undefined) Reflect.deleteProperty(globalThis, 'navigator')
+      else Object.defineProperty(globalThis, 'navigator', agent)
+    }
+  })
+
+  it('a refresh that the service does not outlive is refused', async () => {
+    const { source, lb, service } = setup()
+    service.pick()
+    await source.answer(0, one)
+    const refresh = expect(service.refresh()).rejects.toMatchObject({ code: 'EVENKEEL_CLOSED' })
+    await lb.close()
+    await refresh
+    await expect(service.refresh()).rejects.toMatchObject({ code: 'EVENKEEL_CLOSED' })
+  })
+
+  it('a client that comes back to its own service waits for itself, not for ever deeper', async () => {
+    let depth = 0
+    const client: DiscoveryClient = {
+      name: 'recursive',
+      get: (id) => {
+        depth++
+        void lb.choose(id as 's').catch(() => {})
+        return ['http://a:1']
+      },
+    }
+    const lb = createLoadBalancer({ services: { s: { discovery: client } } })
+    expect((await lb.choose('s'))?.instance.host).toBe('a')
+    expect(depth).toBe(1)
+  })
+
+  it('every client that was asked is closed with the balancer, once', async () => {
+    const closed: string[] = []
+    const client = (name: string): DiscoveryClient => ({
+      name,
+      get: () => one,
+      close: async () => void closed.push(name),
+    })
+    const lb = createLoadBalancer({ discovery: client('unused'), services: { s: { discovery: client('own') } } })
+    await lb.remove('s')
+    await Promise.all([lb.close(), lb.close()])
+    expect(closed.sort()).toEqual(['own', 'unused'])
+  })
+
   it('ends with the service: a late answer changes nothing', async () => {
     const { source, lb, service } = setup()
     const waiting = expect(service.choose()).rejects.toMatchObject({ code: 'EVENKEEL_CLOSED' })

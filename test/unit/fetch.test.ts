@@ -92,12 +92,22 @@ describe('lb.fetch', () => {
   it('sends through a service binding without an address', async () => {
     const seen: string[] = []
     const fetcher = {
-      fetch: (input: string | URL | Request) => (seen.push(String(input)), Promise.resolve(new Response('bound'))),
+      fetch: (input: string | URL | Request) => (
+        seen.push((input as Request).url), Promise.resolve(new Response('bound'))
+      ),
     }
     const { lb, service } = make([ok], { instances: [{ instanceId: 'b', fetcher }] })
     expect(await (await lb.fetch('http://s/x?y')).text()).toBe('bound')
     await service.pick()?.fetch('/z')
     expect(seen).toEqual(['http://s/x?y', 'http://s/z'])
+  })
+
+  it('sends through an application that takes a Request and answers at once', async () => {
+    const app = { fetch: (request: Request) => new Response(new URL(request.url).pathname) }
+    const { lb, idle } = make([ok], { instances: [{ instanceId: 'app', fetcher: app as never }] })
+    expect(await (await lb.fetch('http://s/a')).text()).toBe('/a')
+    expect(await (await lb.fetch(new Request('http://s/b'))).text()).toBe('/b')
+    expect(idle()).toBe(true)
   })
 
   it('through a service replaces any host, and takes a path', async () => {
@@ -200,6 +210,67 @@ describe('retries', () => {
     expect(idle()).toBe(true)
   })
 
+  it('of a status, with nobody left to ask: the last response is returned', async () => {
+    const { lb, service, sent } = make(
+      [
+        () => {
+          service.update([])
+          return Promise.resolve(new Response('busy', { status: 503 }))
+        },
+      ],
+      { retry: { statusCodes: [503] } },
+    )
+    const response = await lb.fetch('http://s/')
+    expect([response.status, await response.text(), sent.length, attemptsOf(response).length]).toEqual([
+      503,
+      'busy',
+      1,
+      1,
+    ])
+  })
+
+  it('of the same instance, when it has left: on the next', async () => {
+    const { lb, service, hosts } = make(
+      [
+        () => {
+          service.update(['http://z:1'])
+          return Promise.reject(refused())
+        },
+        ok,
+      ],
+      { retry: { maxRetriesOnSameServiceInstance: 1 } },
+    )
+    expect((await lb.fetch('http://s/')).status).toBe(200)
+    expect(hosts()).toBe('az')
+  })
+
+  it('end with the real error when the service is removed meanwhile', async () => {
+    const failure = refused()
+    const { lb } = make(
+      [
+        async () => {
+          await lb.remove('s')
+          throw failure
+        },
+      ],
+      { retry: { backoff: { minMs: 1 } } },
+    )
+    const error = await lb.fetch('http://s/').catch((caught) => caught)
+    expect(error).toBe(failure)
+    expect(attemptsOf(error)).toHaveLength(1)
+  })
+
+  it('may go back to the same instance, if one call wants that', async () => {
+    const { lb, sent } = make([refused()], {
+      instances: ['http://a:1', 'http://b:1'],
+      policy: roundRobin({ start: -1 }),
+    })
+    await expect(
+      lb.with({ retry: { avoidPreviousInstance: false, maxRetriesOnNextServiceInstance: 3 } }).fetch('http://s/'),
+    ).rejects.toThrow()
+    expect(sent.map(({ url }) => new URL(url).host)).toEqual(['a:1', 'b:1', 'a:1', 'b:1'])
+  })
+
   it('for one call only', async () => {
     const { lb, sent } = make([refused()])
     await expect(lb.with({ retry: false }).fetch('http://s/')).rejects.toThrow()
@@ -254,6 +325,29 @@ describe('time limits and aborts', () => {
     expect(idle()).toBe(true)
   })
 
+  it('a time limit that ends a pause tells the attempts before it', async () => {
+    const { lb } = make([refused()], { timeoutMs: 10, retry: { backoff: { minMs: 1_000 } } })
+    const error = await lb.fetch('http://s/').catch((caught) => caught)
+    expect(error).toMatchObject({ code: 'EVENKEEL_TIMEOUT' })
+    expect(attemptsOf(error)).toHaveLength(1)
+  })
+
+  it('a bad argument that the transport refuses later is not the fault of the instance', async () => {
+    const { lb, service } = make([new TypeError('Headers.append: "a b" is an invalid header name.')], {
+      policy: 'peak-ewma',
+    })
+    await expect(lb.fetch('http://s/')).rejects.toThrow(TypeError)
+    const [used] = service.stats().instances.filter(({ picks }) => picks > 0)
+    expect(used).toMatchObject({ cancelled: 1, failures: 0, latencyMs: Number.NaN })
+  })
+
+  it('a null signal detaches a call from the signal of its request', async () => {
+    const { lb, sent } = make([ok], { timeoutMs: 1_000 })
+    const request = new Request('http://s/', { signal: AbortSignal.abort() })
+    expect((await lb.fetch(request, { signal: null })).status).toBe(200)
+    expect(sent[0]?.init?.signal?.aborted).toBe(false)
+  })
+
   it('what never left is not the fault of the instance', async () => {
     const { lb, service } = make([ok])
     const used = new Request('http://s/', { method: 'POST', body: 'x' })
@@ -306,6 +400,16 @@ describe("release: 'body'", () => {
     await expect(response.text()).rejects.toBe(broken)
     expect(idle()).toBe(true)
     expect(service.stats().instances[0]).toMatchObject({ failures: 1 })
+  })
+
+  it('or aborted, though nobody reads it', async () => {
+    pulls = -100
+    const { lb, service, idle } = make([streaming], { release: 'body' })
+    const controller = new AbortController()
+    await lb.fetch('http://s/', { signal: controller.signal })
+    controller.abort()
+    expect(idle()).toBe(true)
+    expect(service.stats().instances[0]).toMatchObject({ cancelled: 1 })
   })
 
   it('or absent', async () => {

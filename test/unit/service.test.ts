@@ -64,6 +64,18 @@ describe('a lease', () => {
     expect(service.stats().instances[0]).toMatchObject({ successes: 0, failures: 0, cancelled: 0, [meter]: 1 })
   })
 
+  it('takes null for success, and its fetch is bound and sends once', async () => {
+    const lb = createLoadBalancer({ services: { s: ['http://a:1'] }, fetch: () => Promise.resolve(new Response('ok')) })
+    ;(lb.pick('s') as Lease).done(null as never)
+    const { fetch } = lb.pick('s') as Lease
+    expect((await fetch('/x')).status).toBe(200)
+    await expect(fetch('/x')).rejects.toMatchObject({
+      code: 'EVENKEEL_CONFIG',
+      message: expect.stringContaining('pick again'),
+    })
+    expect(lb.stats().s?.instances[0]).toMatchObject({ inFlight: 0, successes: 2, picks: 2 })
+  })
+
   it('is cancelled when disposed of', () => {
     const { service } = make({ instances: ['http://a:1'] })
     service.pick()?.[Symbol.dispose]()
@@ -435,6 +447,145 @@ describe('extensions', () => {
     await lb.close()
   })
 
+  it('may close its service while weights are asked for: nothing is written to what was freed', async () => {
+    const lb = createLoadBalancer({ seed: 1 })
+    let closing = false
+    const weight = () => {
+      if (closing) void lb.remove('s')
+      return 7
+    }
+    const service = lb.define('s', { instances: abc, suppliers: [weighted({ weight })] })
+    service.pick()
+    closing = true
+    expect(() => service.update(['http://x:1'])).toThrow(expect.objectContaining({ code: 'EVENKEEL_CLOSED' }))
+    const other = lb.define('o', { instances: abc })
+    expect(other.stats().instances.map(({ weight, inFlight }) => [weight, inFlight])).toEqual([
+      [1, 0],
+      [1, 0],
+      [1, 0],
+    ])
+  })
+
+  it('an update and a removal within a pick give back nothing that the pick looks at', () => {
+    const lb = createLoadBalancer({ seed: 1 })
+    const service = lb.define('s', {
+      instances: abc,
+      suppliers: [
+        {
+          name: 'reckless',
+          filter(list) {
+            service.update(['http://x:1', 'http://y:1'])
+            void lb.remove('s')
+            lb.define('o', { instances: abc })
+            return list.slice(1)
+          },
+        },
+      ],
+    })
+    service.pick()
+    expect(
+      lb
+        .service('o')
+        .stats()
+        .instances.every(({ inFlight, picks }) => inFlight === 0 && picks === 0),
+    ).toBe(true)
+  })
+
+  it('a policy may replace the list it picks from: the row it picked is not given to another', () => {
+    let armed = true
+    const policy: Policy = {
+      name: 'replacing',
+      pick() {
+        if (armed) service.update(['http://b:1'])
+        armed = false
+        return 0
+      },
+    }
+    const { service } = make({ instances: ['http://a:1'], policy })
+    const lease = service.pick() as Lease
+    service.update(['http://b:1', 'http://c:1'])
+    lease.done()
+    expect(service.stats().instances.map(({ inFlight, successes }) => [inFlight, successes])).toEqual([
+      [0, 0],
+      [0, 0],
+    ])
+  })
+
+  it('one that throws when told of the pick leaves nothing in flight', () => {
+    const supplier: Supplier = {
+      name: 'throws',
+      memoKey: () => undefined,
+      filter: (list) => list,
+      selected: () => {
+        throw new Error('selected')
+      },
+    }
+    const { service } = make({ instances: abc, suppliers: [supplier] })
+    expect(() => service.pick()).toThrow('selected')
+    expect(service.stats().instances.every(({ inFlight }) => inFlight === 0)).toBe(true)
+  })
+
+  it('a policy is told of cancelled leases too, and its complaints break nothing', () => {
+    const told: unknown[] = []
+    const policy: Policy = {
+      name: 'complains',
+      pick: () => 0,
+      done(_, outcome, latencyMs) {
+        told.push([outcome, latencyMs])
+        throw new Error('done')
+      },
+    }
+    const { service } = make({ instances: abc, policy })
+    const report = console.error
+    const reports: unknown[] = []
+    console.error = (...args) => reports.push(args)
+    service.pick()?.done({ cancelled: true })
+    service.pick()?.done()
+    console.error = report
+    expect(told).toEqual([
+      [{ cancelled: true }, Number.NaN],
+      [{}, 0],
+    ])
+    expect(reports).toHaveLength(1)
+  })
+
+  it('picks that throw are not told as fallbacks later', () => {
+    let broken = true
+    const events: unknown[] = []
+    const { service } = make({
+      instances: abc,
+      suppliers: [
+        { name: 'falls', filter: (list) => ({ list, fellBack: true, reason: 'always' }) },
+        {
+          name: 'breaks',
+          filter: (list) => {
+            if (broken) throw new Error('broken')
+            return list
+          },
+        },
+      ],
+    })
+    service.on('fallback', (event) => events.push(event))
+    for (let i = 0; i < 10; i++) expect(() => service.pick()).toThrow('broken')
+    broken = false
+    service.pick()
+    expect(events).toHaveLength(1)
+  })
+
+  it('round robin within a policy of the user goes by the weights too', () => {
+    const inner = roundRobin({ start: -1 })
+    const policy: Policy = { name: 'wrapped', pick: (candidates, context) => inner.pick(candidates, context) }
+    const { service } = make({
+      instances: [
+        { url: 'http://a:1', weight: 3 },
+        { url: 'http://b:1', weight: 1 },
+      ],
+      suppliers: ['weighted'],
+      policy,
+    })
+    expect([...picks(() => service.pick(), 40)].filter((host) => host === 'a')).toHaveLength(30)
+  })
+
   it('a policy of the user picks by index, sees load and latency, and is told how it ended', () => {
     const told: [string, number][] = []
     const seen: number[][] = []
@@ -539,6 +690,9 @@ describe('picks', () => {
     for (const lease of leases) lease.done()
     expect(service.stats().instances.every(({ inFlight }) => inFlight === 0)).toBe(true)
     expect([...service.plan({}, { attempts: 2 })]).toHaveLength(2)
+    const careless = make({ instances: abc, policy: 'random', retry: { avoidPreviousInstance: false } }).service
+    for (let i = 0; i < 20; i++) expect([...hosts([...careless.plan()])].sort().join('')).toBe('abc')
+    expect(careless.stats()).toMatchObject({ fallbacks: {}, instances: [{ picks: 20 }, { picks: 20 }, { picks: 20 }] })
   })
 
   it('avoid every row of what was tried, weighted lists too', () => {
@@ -576,6 +730,8 @@ describe('picks', () => {
     expect(service.pickMany(out)).toBe(4)
     expect([...out]).toEqual([1, 2, 1, 2])
     expect(service.stats().instances.every(({ picks }) => picks === 0)).toBe(true)
+    service.pickMany(out, { previous: [service.instances()[1] as ServiceInstance] })
+    expect([...out]).toEqual([2, 2, 2, 2])
     service.update([])
     expect(service.pickMany(out)).toBe(0)
   })

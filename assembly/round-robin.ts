@@ -1,0 +1,26 @@
+import { nextInBlock } from './cumulative'
+import { BLOCK_CURSOR, LIST_ORDER, ORDER_EQUAL, ORDER_INTERLEAVED } from './layout'
+import { lengthOf } from './list'
+import { nextInterleaved } from './rotation'
+
+/**
+ * The next candidate in turn, by the weights that the list has attached. A list laid out for drawing has no
+ * interleaved rotation: a policy that wraps round robin goes over it in blocks.
+ */
+export function pickRoundRobin(block: usize, list: usize): i32 {
+  const order = load<i32>(list, LIST_ORDER)
+  if (order === ORDER_EQUAL) return nextInTurn(block, list)
+  return order === ORDER_INTERLEAVED ? nextInterleaved(block, list) : nextInBlock(block, list)
+}
+
+/**
+ * SCLB's round robin (RoundRobinLoadBalancer): one 32-bit cursor a service, moved by each pick among two or more,
+ * its sign bit masked, modulo the length. A single candidate leaves the cursor alone (spring-cloud-commons 1144).
+ */
+function nextInTurn(block: usize, list: usize): i32 {
+  const length = lengthOf(list)
+  if (length < 2) return length - 1
+  const cursor = load<i32>(block, BLOCK_CURSOR) + 1
+  store<i32>(block, cursor, BLOCK_CURSOR)
+  return i32(u32(cursor & 0x7fffffff) % u32(length))
+}
