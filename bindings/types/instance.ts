@@ -2,7 +2,7 @@
 
 export type FetchLike = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
 
-/** Anything with a `fetch`: a Cloudflare service binding, a Hono app, a fake in a test. */
+/** Anything with a `fetch`: a Cloudflare service binding, a Hono app, a fake in a test. It is given a `Request`. */
 export interface Fetcher {
   fetch: FetchLike
 }

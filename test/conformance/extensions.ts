@@ -95,7 +95,10 @@ export const cases: Case[] = [
         [0, 0],
         [0, 1],
       ])
-      expect(heard).to.deep.equal([['10.0.0.1:80', 200, 12]])
+      expect(heard).to.deep.equal([
+        ['10.0.0.1:80', 200, 12],
+        ['10.0.0.1:80', undefined, Number.NaN],
+      ])
       expect(inFlight(service)).to.equal(0)
     },
   },

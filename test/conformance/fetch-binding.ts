@@ -23,9 +23,11 @@ export const cases: Case[] = [
     async run(context) {
       const { a } = context.backends
       const standIn: Fetcher = {
-        fetch: (input, init) => {
-          const { pathname, search } = new URL(input instanceof Request ? input.url : input)
-          return fetch(`${a}${pathname}${search}`, init)
+        async fetch(input) {
+          const { url, method, headers, body } = input as Request
+          const { pathname, search } = new URL(url)
+          const held = body === null ? {} : { body: await (input as Request).text() }
+          return fetch(`${a}${pathname}${search}`, { method, headers, ...held })
         },
       }
       const lb = over(context.binding ?? standIn)
@@ -36,13 +38,14 @@ export const cases: Case[] = [
     },
   },
   {
-    name: 'binding: called on its own object, with the URL and options as given',
+    name: 'binding: called on its own object, with a Request of the URL and options as given',
     async run() {
       const seen: unknown[] = []
       const binding = {
         answer: 'mine',
-        async fetch(input: string | URL | Request, init?: RequestInit) {
-          seen.push(input, init?.method)
+        async fetch(input: string | URL | Request) {
+          const { url, method } = input as Request
+          seen.push(url, method)
           return new Response(this.answer)
         },
       }
@@ -55,7 +58,7 @@ export const cases: Case[] = [
   {
     name: 'binding: has no URL (EVENKEEL_NO_ADDRESS), but takes a path through its lease',
     async run() {
-      const lb = over({ fetch: async (input) => new Response(String(input)) })
+      const lb = over({ fetch: async (input) => new Response((input as Request).url) })
       const lease = lb.pick('orders')
       expect(thrown(() => lease?.url('http://orders/x'))).to.include({ code: 'EVENKEEL_NO_ADDRESS' })
       const response = await lease?.fetch('/a%2Fb')
@@ -78,7 +81,9 @@ export const cases: Case[] = [
     async run() {
       const lb = createLoadBalancer({
         services: {
-          orders: [{ url: 'http://10.0.0.1:8080', fetcher: { fetch: async (input) => new Response(String(input)) } }],
+          orders: [
+            { url: 'http://10.0.0.1:8080', fetcher: { fetch: async (input) => new Response((input as Request).url) } },
+          ],
         },
       })
       const response = await lb.fetch('http://orders/x')
