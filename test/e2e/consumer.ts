@@ -27,7 +27,7 @@ export async function consumerOf(example?: string): Promise<Consumer> {
   if (example !== undefined) await cp(join(root, 'examples', example), folder, { recursive: true })
   else await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module', private: true }))
   const run = ([command, ...args]: readonly string[], cwd = folder) =>
-    outputOf(command as string, args, { cwd, env: { PATH } })
+    outputOf(command as string, args, { cwd, env: { PATH, HOME: folder } })
   const packed = await run(['npm', 'pack', '--ignore-scripts', '--pack-destination', folder], root)
   await run(['npm', 'install', '--no-audit', '--no-fund', '--offline', `./${packed.trim().split('\n').at(-1)}`])
   const stops: (() => Promise<void>)[] = []
