@@ -80,8 +80,15 @@ async function bundleAll(): Promise<void> {
     charset: 'utf8',
     logLevel: 'warning',
   } as const
-  // Names stay, for stack traces; white space only costs time at the first import.
-  const entry = { ...common, outdir: 'dist', minifySyntax: true, minifyWhitespace: true } as const
+  const entry = {
+    ...common,
+    outdir: 'dist',
+    // Names stay, for stack traces; white space only costs time at the first import.
+    minifySyntax: true,
+    minifyWhitespace: true,
+    // Tools that tell modules from scripts look for an export at the start of a line.
+    footer: { js: 'export {}' },
+  } as const
   await Promise.all([
     bundle({ ...entry, entryPoints: { index: 'bindings/index.ts' }, external: ['#core'] }),
     bundle({
