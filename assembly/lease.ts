@@ -1,3 +1,4 @@
+import { addTo } from './atomic'
 import { metersOf, rowOf } from './block'
 import { expNegative } from './exp'
 import { record } from './histogram'
@@ -14,15 +15,14 @@ export function acquire(block: usize, list: usize, index: i32): i32 {
 
 /** Counts one more request in flight at a row: another try of the same instance. */
 export function acquireRow(block: usize, row: i32): void {
-  const hot = rowOf(block, row)
-  store<i32>(hot, load<i32>(hot, ROW_IN_FLIGHT) + 1, ROW_IN_FLIGHT)
+  addTo(rowOf(block, row) + ROW_IN_FLIGHT, 1)
 }
 
 /** Ends one request at `row`; `ended` is one of the ENDED_ constants. */
 export function complete(block: usize, row: i32, ended: i32): void {
   const hot = rowOf(block, row)
   assert(load<i32>(hot, ROW_IN_FLIGHT) > 0)
-  store<i32>(hot, load<i32>(hot, ROW_IN_FLIGHT) - 1, ROW_IN_FLIGHT)
+  addTo(hot + ROW_IN_FLIGHT, -1)
   const meter = metersOf(block, row) + ended
   store<f64>(meter, load<f64>(meter) + 1)
 }

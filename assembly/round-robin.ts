@@ -1,3 +1,4 @@
+import { addTo } from './atomic'
 import { nextInBlock } from './cumulative'
 import { BLOCK_CURSOR, LIST_ORDER, ORDER_EQUAL, ORDER_INTERLEAVED } from './layout'
 import { lengthOf } from './list'
@@ -20,7 +21,5 @@ export function pickRoundRobin(block: usize, list: usize): i32 {
 function nextInTurn(block: usize, list: usize): i32 {
   const length = lengthOf(list)
   if (length < 2) return length - 1
-  const cursor = load<i32>(block, BLOCK_CURSOR) + 1
-  store<i32>(block, cursor, BLOCK_CURSOR)
-  return i32(u32(cursor & 0x7fffffff) % u32(length))
+  return i32(u32((addTo(block + BLOCK_CURSOR, 1) + 1) & 0x7fffffff) % u32(length))
 }

@@ -54,7 +54,7 @@ async function filesOf(path: string): Promise<string[]> {
 
 async function compileCore(): Promise<void> {
   await Promise.all(
-    ['release', 'debug', 'js'].map((target) =>
+    ['release', 'debug', 'shared', 'js'].map((target) =>
       run(bin('asc'), ['assembly/index.ts', '--config', 'asconfig.json', '--target', target]),
     ),
   )
@@ -117,7 +117,7 @@ console.error('building')
 await Promise.all([mkdir('build', { recursive: true }), mkdir('dist', { recursive: true })])
 stamps = JSON.parse(await readFile(STAMPS, 'utf8').catch(() => '{}'))
 const tools = ['package-lock.json', 'tools/build.ts']
-const cores = ['core.wasm', 'core.debug.wasm', 'core.scalar.wasm', 'core.js', 'core-base64.js']
+const cores = ['core.wasm', 'core.debug.wasm', 'core.shared.wasm', 'core.scalar.wasm', 'core.js', 'core-base64.js']
 await step(
   'core',
   ['assembly', 'asconfig.json', ...tools],
