@@ -12,7 +12,7 @@ import type { CallOverrides } from '../types/options.js'
 import type { Attempt, PickRequest } from '../types/request.js'
 import { rememberAttempts } from './attempts.js'
 import { type BodyEnd, isReplayable, whenRead } from './body.js'
-import { isRequest, readdressed, urlOf } from './input.js'
+import { fieldsOf, isRequest, overlaid, readdressed, urlOf } from './input.js'
 import { anySignal, TimeLimit } from './limits.js'
 
 const NO_OVERRIDES: CallOverrides = Object.freeze({})
@@ -164,6 +164,8 @@ class Call {
     const pass = (to: string | Request) =>
       fetcher === undefined ? transport(to, init) : fetcher.fetch(new Request(to, init))
     if (!isRequest(this.#input)) return pass(url)
+    const fields = fetcher === undefined ? fieldsOf(this.#input) : undefined
+    if (fields !== undefined) return transport(url, overlaid(fields, init))
     const request = readdressed(this.#input, url)
     return request instanceof Promise ? request.then(pass) : pass(request)
   }

@@ -1,7 +1,7 @@
 /** @module The first argument of a fetch. */
 
 import { ConfigError, show } from '../errors.js'
-import { isBrowser } from '../runtime/host.js'
+import { isBrowser, isWorkers } from '../runtime/host.js'
 
 /** A `Request`, of whichever realm or library: told by what it has, not by its class. */
 export function isRequest(input: string | URL | Request): input is Request {
@@ -14,6 +14,35 @@ export function urlOf(input: string | URL | Request): string {
   if (isRequest(input)) return input.url
   if (typeof input === 'object' && input !== null && typeof input.href === 'string') return input.href
   throw new ConfigError(`fetch takes a URL or a Request, not ${show(input)}`, { option: 'url' })
+}
+
+/**
+ * A request without a body, as what `fetch` makes one of: it makes one whatever it is given, and a copy made here
+ * would cost as much once more. Undefined where only a copy will do: for a body, and on Workers for its `cf`.
+ */
+export function fieldsOf(request: Request): RequestInit | undefined {
+  if ((request.body !== null && request.body !== undefined) || request.mode === 'navigate' || isWorkers())
+    return undefined
+  const {
+    method,
+    headers,
+    redirect,
+    signal,
+    credentials,
+    cache,
+    mode,
+    referrer,
+    referrerPolicy,
+    integrity,
+    keepalive,
+  } = request
+  return { method, headers, redirect, signal, credentials, cache, mode, referrer, referrerPolicy, integrity, keepalive }
+}
+
+/** Fields of a request and what its call has beside them: undefined there means the request's own, as in `fetch`. */
+export function overlaid(fields: RequestInit, init: RequestInit | undefined): RequestInit {
+  if (init === undefined) return fields
+  return { ...fields, ...Object.fromEntries(Object.entries(init).filter(([, value]) => value !== undefined)) }
 }
 
 /** The same request to another URL, body and all. Derived once from the caller's: its body can be read once. */

@@ -6,13 +6,7 @@ import type { Stage } from '../supplier/stage.js'
 import type { ServiceInstance } from '../types/instance.js'
 import type { PickRequest } from '../types/request.js'
 import type { CandidateList, CandidateTree } from './candidates.js'
-import type { Cut } from './memo.js'
-
-/** What one stage did for one request. */
-export interface Step extends Cut {
-  readonly stage: string
-  readonly from: CandidateList
-}
+import type { Step } from './memo.js'
 
 export class Chain {
   /** Runs code that is not evenkeel's. */
@@ -21,7 +15,8 @@ export class Chain {
   readonly #stages: readonly Stage[]
   /** The first stages, as far as they depend on no request: their outcome is kept for the whole tree. */
   readonly #fixed: number
-  /** The stages that want to know what was picked. */
+  /** Whether a stage wants to know what was picked. */
+  readonly hears: boolean
   readonly #hearing: readonly Stage[]
   #tree: CandidateTree | undefined
   #start: CandidateList | undefined
@@ -32,6 +27,7 @@ export class Chain {
     this.#stages = stages
     this.avoidPrevious = avoidPrevious
     this.#hearing = stages.filter((stage) => stage.selected !== undefined)
+    this.hears = this.#hearing.length > 0
     this.foreign = stages.some((stage) => stage.foreign)
     const open = stages.findIndex((stage) => stage.memo !== 'fixed')
     this.#fixed = open < 0 ? stages.length : open
@@ -41,12 +37,12 @@ export class Chain {
   candidates(tree: CandidateTree, request: PickRequest, onFallback: (step: Step) => void): CandidateList {
     if (this.#tree !== tree) this.#begin(tree, request)
     let list = this.#start as CandidateList
-    for (const step of this.#fixedFallbacks) onFallback(step)
+    for (let i = 0; i < this.#fixedFallbacks.length; i++) onFallback(this.#fixedFallbacks[i] as Step)
     for (let i = this.#fixed; i < this.#stages.length; i++) {
       const stage = this.#stages[i] as Stage
-      const cut = cutBy(stage, i, list, request)
-      if (cut.fellBack) onFallback({ ...cut, stage: stage.name, from: list })
-      list = cut.list
+      const step = stepBy(stage, i, list, request)
+      if (step.fellBack) onFallback(step)
+      list = step.list
     }
     return list
   }
@@ -78,9 +74,9 @@ export class Chain {
     let list = this.#start as CandidateList
     for (let i = this.#fixed; i < this.#stages.length; i++) {
       const stage = this.#stages[i] as Stage
-      const cut = cutBy(stage, i, list, request)
-      steps.push({ ...cut, stage: stage.name, from: list })
-      list = cut.list
+      const step = stepBy(stage, i, list, request)
+      steps.push(step)
+      list = step.list
     }
     return steps
   }
@@ -95,9 +91,9 @@ export class Chain {
     let list = tree.root
     for (let i = 0; i < this.#fixed; i++) {
       const stage = this.#stages[i] as Stage
-      const cut = cutBy(stage, i, list, request)
-      steps.push({ ...cut, stage: stage.name, from: list })
-      list = cut.list
+      const step = stepBy(stage, i, list, request)
+      steps.push(step)
+      list = step.list
     }
     this.#tree = tree
     this.#start = list
@@ -107,12 +103,13 @@ export class Chain {
 }
 
 /** Asks the memo first. What may not be memoised replaces the stage's last answer, so that it is freed in time. */
-function cutBy(stage: Stage, index: number, list: CandidateList, request: PickRequest): Cut {
-  const memo = list.memoOf(index)
+function stepBy(stage: Stage, index: number, from: CandidateList, request: PickRequest): Step {
+  const memo = from.memoOf(index)
   const key = stage.memo === 'keyed' ? stage.key(request) : undefined
   const known = stage.memo === 'never' ? undefined : memo.recall(key)
   if (known !== undefined) return known
-  const cut = stage.cut(list, request)
-  memo.remember(key, cut)
-  return cut
+  const { list, fellBack, reason } = stage.cut(from, request)
+  const step: Step = { stage: stage.name, from, list, fellBack, reason }
+  memo.remember(key, step)
+  return step
 }

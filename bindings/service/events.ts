@@ -40,6 +40,10 @@ export class Events {
     }
   }
 
+  hasListeners(event: keyof ServiceEvents): boolean {
+    return (this.#listeners.get(event)?.size ?? 0) > 0
+  }
+
   clear(): void {
     this.#listeners.clear()
   }

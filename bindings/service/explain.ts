@@ -4,7 +4,7 @@ import { cutPrevious, RETRY_AWARE } from '../supplier/retry-aware.js'
 import type { ExplainedLayer, Explanation } from '../types/answers.js'
 import type { PickRequest } from '../types/request.js'
 import type { CandidateTree } from './candidates.js'
-import type { Step } from './chain.js'
+import type { Step } from './memo.js'
 import type { BalancedService } from './service.js'
 
 export function explain(service: BalancedService, tree: CandidateTree, request: PickRequest): Explanation {

@@ -9,6 +9,12 @@ export interface Cut {
   readonly reason: string | undefined
 }
 
+/** What one stage did for one request. */
+export interface Step extends Cut {
+  readonly stage: string
+  readonly from: CandidateList
+}
+
 /** How many answers are kept; the oldest goes first. */
 const MOST_MEMOISED = 64
 
@@ -16,32 +22,32 @@ export class StageMemo {
   readonly #from: CandidateList
   // The last key is compared first: most requests ask what the one before asked.
   #lastKey: string | undefined
-  #last: Cut | undefined
-  readonly #byKey = new Map<string | undefined, Cut>()
+  #last: Step | undefined
+  readonly #byKey = new Map<string | undefined, Step>()
 
   constructor(from: CandidateList) {
     this.#from = from
   }
 
-  recall(key: string | undefined): Cut | undefined {
+  recall(key: string | undefined): Step | undefined {
     if (this.#last !== undefined && this.#lastKey === key) return this.#last
-    const cut = this.#byKey.get(key)
-    if (cut !== undefined) {
-      this.#last = cut
+    const step = this.#byKey.get(key)
+    if (step !== undefined) {
+      this.#last = step
       this.#lastKey = key
     }
-    return cut
+    return step
   }
 
-  remember(key: string | undefined, cut: Cut): void {
+  remember(key: string | undefined, step: Step): void {
     const same = this.#byKey.get(key)
     if (same !== undefined) this.#forget(key, same)
     if (this.#byKey.size >= MOST_MEMOISED) {
-      const [oldest, old] = this.#byKey.entries().next().value as [string | undefined, Cut]
+      const [oldest, old] = this.#byKey.entries().next().value as [string | undefined, Step]
       this.#forget(oldest, old)
     }
-    this.#byKey.set(key, cut)
-    this.#last = cut
+    this.#byKey.set(key, step)
+    this.#last = step
     this.#lastKey = key
   }
 
@@ -51,8 +57,8 @@ export class StageMemo {
     this.#last = undefined
   }
 
-  #forget(key: string | undefined, cut: Cut): void {
+  #forget(key: string | undefined, { list }: Step): void {
     this.#byKey.delete(key)
-    if (cut.list !== this.#from) this.#from.tree.retire(cut.list)
+    if (list !== this.#from) this.#from.tree.retire(list)
   }
 }

@@ -13,9 +13,10 @@ import type { PickContext, Policy } from '../types/extension.js'
 import type { ServiceInstance } from '../types/instance.js'
 import type { PickRequest } from '../types/request.js'
 import { type CandidateList, CandidateTree } from './candidates.js'
-import { Chain, type Step } from './chain.js'
+import { Chain } from './chain.js'
 import type { Counters } from './counters.js'
 import type { Members } from './members.js'
+import type { Step } from './memo.js'
 import type { Resources } from './resources.js'
 
 export class Picker {
@@ -26,7 +27,7 @@ export class Picker {
   readonly averaging: Pick<Engine, 'peak' | 'decayMs'>
   /** Whether picks need to know the time. */
   readonly timed: boolean
-  /** What fell back since this was last emptied. */
+  /** What fell back since this was last emptied, while somebody listens. */
   readonly fellBack: Step[] = []
 
   readonly #core: Core
@@ -36,6 +37,7 @@ export class Picker {
   readonly #policy: Policy
   readonly #context: StageContext
   readonly #counters: Counters
+  readonly #tellsFallbacks: () => boolean
   readonly #seed: number | undefined
   readonly #order: number
   /** User code chooses, or narrows the list. */
@@ -51,6 +53,7 @@ export class Picker {
     context: StageContext,
     seed: number | undefined,
     counters: Counters,
+    tellsFallbacks: () => boolean,
   ) {
     this.#core = core
     this.#members = resources.members
@@ -60,6 +63,7 @@ export class Picker {
     this.#context = context
     this.#seed = seed
     this.#counters = counters
+    this.#tellsFallbacks = tellsFallbacks
     this.engine = engineOf(settings.policy)
     this.timed = this.engine?.timed ?? true
     this.averaging = this.engine ?? { decayMs: DEFAULT_DECAY_MS }
@@ -83,13 +87,18 @@ export class Picker {
   /**
    * Picks a candidate and counts it in flight. Its row; −1: none.
    * @param nowMs looked at only if `timed`
-   * @param avoid keep what was tried already out, if anything else is left
+   * @param avoid keep what was tried already out, if anything else is left; by default as the service does
    */
-  pickRow(request: PickRequest, nowMs: number, avoid: boolean): number {
+  pickRow(request: PickRequest, nowMs: number, avoid: boolean | undefined): number {
     const settled = this.#settled
     if (settled !== undefined && request.previous === undefined) {
       return (this.engine as Engine).lease(this.#core.exports, this.#block, settled.handle, nowMs)
     }
+    return this.#pickRowByChain(request, nowMs, avoid ?? this.chain.avoidPrevious)
+  }
+
+  /** Apart, so that compilers inline the usual pick. */
+  #pickRowByChain(request: PickRequest, nowMs: number, avoid: boolean): number {
     if (this.#foreign || request.previous !== undefined) return this.lent(() => this.#pickRow(request, nowMs, avoid))
     return this.#pickRow(request, nowMs, avoid)
   }
@@ -136,7 +145,7 @@ export class Picker {
   #pickRow(request: PickRequest, nowMs: number, avoid: boolean): number {
     const list = this.#candidates(request, avoid)
     const row = this.#leaseFrom(list, request, nowMs)
-    if (row >= 0) this.#tellSelected(row, request)
+    if (row >= 0 && this.chain.hears) this.#tellSelected(row, request)
     return row
   }
 
@@ -198,6 +207,6 @@ export class Picker {
 
   readonly #onFallback = (step: Step): void => {
     this.#counters.countFallback(step.stage)
-    this.fellBack.push(step)
+    if (this.#tellsFallbacks()) this.fellBack.push(step)
   }
 }

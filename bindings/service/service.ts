@@ -75,7 +75,9 @@ export class BalancedService implements Service, LeaseOwner {
     this.#resources = new Resources(this.roster.members)
     freeWhenCollected(this, this.#resources)
     const context = { serviceId, zone, hint: settings.hint }
-    this.picker = new Picker(core, this.#resources, settings, context, seed, this.counters)
+    this.picker = new Picker(core, this.#resources, settings, context, seed, this.counters, () =>
+      this.#events.hasListeners('fallback'),
+    )
     const isStatic = settings.instances !== undefined
     this.source = sourceOf(settings, {
       serviceId,
@@ -106,12 +108,7 @@ export class BalancedService implements Service, LeaseOwner {
   }
 
   /** As `pick`, for one attempt of a call. */
-  take(
-    request: PickRequest,
-    attempt: number,
-    waitUntil: WaitUntil,
-    avoidPrevious = this.settings.retry.avoidPrevious,
-  ): ServiceLease | undefined {
+  take(request: PickRequest, attempt: number, waitUntil: WaitUntil, avoidPrevious?: boolean): ServiceLease | undefined {
     if (!this.#timeless && !this.#hasList(waitUntil)) return undefined
     return this.#takeFromList(request, attempt, avoidPrevious)
   }
@@ -120,10 +117,10 @@ export class BalancedService implements Service, LeaseOwner {
   takeNow(request: PickRequest, attempt: number): ServiceLease | undefined {
     this.checkOpen()
     this.counters.cacheMisses++
-    return this.#takeFromList(request, attempt, this.settings.retry.avoidPrevious)
+    return this.#takeFromList(request, attempt)
   }
 
-  #takeFromList(request: PickRequest, attempt: number, avoidPrevious: boolean): ServiceLease | undefined {
+  #takeFromList(request: PickRequest, attempt: number, avoidPrevious?: boolean): ServiceLease | undefined {
     const { picker } = this
     const nowMs = picker.timed ? this.clock() : undefined
     const row = picker.pickRow(request, nowMs ?? 0, avoidPrevious)
@@ -262,6 +259,13 @@ export class BalancedService implements Service, LeaseOwner {
     if (outcome === SUCCESS && this.#timeless && lease.startedAt === undefined) {
       return exports.complete(block, row, ENDED_SUCCESS)
     }
+    this.#settleFully(lease, row, outcome)
+  }
+
+  /** Apart, so that compilers inline the usual end. */
+  #settleFully(lease: ServiceLease, row: number, outcome: Outcome): void {
+    const { exports } = this.#core
+    const { block } = this.roster.members
     this.#openLeases?.remove(lease)
     if (this.#closed) return
     if (outcome.cancelled) {

@@ -341,6 +341,14 @@ describe('time limits and aborts', () => {
     expect(used).toMatchObject({ cancelled: 1, failures: 0, latencyMs: Number.NaN })
   })
 
+  it('what a call leaves undefined comes from its request', async () => {
+    const { lb, sent } = make([ok])
+    const request = new Request('http://s/', { headers: { a: 'b' }, redirect: 'manual' })
+    await lb.fetch(request, { signal: undefined as never, redirect: 'error' })
+    const init = sent[0]?.init as RequestInit
+    expect([new Headers(init.headers).get('a'), init.redirect, init.signal]).toEqual(['b', 'error', request.signal])
+  })
+
   it('a null signal detaches a call from the signal of its request', async () => {
     const { lb, sent } = make([ok], { timeoutMs: 1_000 })
     const request = new Request('http://s/', { signal: AbortSignal.abort() })
