@@ -77,6 +77,9 @@ const DEFAULTS = {
   xForwarded: false,
 } satisfies ServiceOptions
 
+/** Options with the defaults underneath. */
+type Effective = ServiceOptions & Required<Pick<ServiceOptions, keyof typeof DEFAULTS>>
+
 /** Merged with the balancer's, key by key. */
 const MAPS = ['cache', 'healthCheck', 'retry', 'hints', 'trace']
 
@@ -97,7 +100,7 @@ export function settingsOf(
   if (discovery === undefined && service.instances === undefined) {
     throw new ConfigError(`${where} needs instances or discovery`, { option: where, serviceId })
   }
-  const suppliers = (value.suppliers ?? []).map((given, i) => supplierOf(given, `${where}.suppliers[${i}]`))
+  const suppliers = value.suppliers.map((given, i) => supplierOf(given, `${where}.suppliers[${i}]`))
   const weighings = suppliers.map(weighingOf).filter((each) => each !== undefined)
   if (weighings.length > 1) {
     throw new ConfigError(
@@ -112,14 +115,14 @@ export function settingsOf(
     cache: value.cache === false ? undefined : { ttlMs, staleMs: msOf(value.cache?.staleMs) ?? ttlMs },
     suppliers,
     weighing: weighings[0],
-    policy: policyOf(value.policy ?? DEFAULTS.policy, `${where}.policy`),
-    eager: value.eager ?? false,
-    noInstance: value.noInstance ?? 'throw',
-    noInstanceStatus: value.noInstanceStatus ?? 503,
+    policy: policyOf(value.policy, `${where}.policy`),
+    eager: value.eager,
+    noInstance: value.noInstance,
+    noInstanceStatus: value.noInstanceStatus,
     retry: retrySettings(value.retry),
     attemptTimeoutMs: msOf(value.attemptTimeoutMs),
     timeoutMs: msOf(value.timeoutMs),
-    release: value.release ?? 'headers',
+    release: value.release,
     leaseTimeoutMs: msOf(value.leaseTimeoutMs),
     hint: value.hints?.[serviceId] ?? value.hints?.default,
     provenance,
@@ -136,7 +139,7 @@ export function overrideRetry(base: RetrySettings, own: RetryOptions | false): R
 function overlay(
   service: ServiceOptions,
   balancer: Pick<LoadBalancerOptions, 'defaults' | 'discovery'>,
-): { value: ServiceOptions; provenance: Provenance } {
+): { value: Effective; provenance: Provenance } {
   const provenance: Provenance = {}
   const value: Record<string, unknown> = {}
   const layers: [Origin, object][] = [
@@ -155,12 +158,12 @@ function overlay(
     delete value.discovery
     delete provenance.discovery
   }
-  return { value: value as ServiceOptions, provenance }
+  return { value: value as unknown as Effective, provenance }
 }
 
-function retrySettings(retry: RetryOptions | false | undefined): RetrySettings {
+function retrySettings(retry: RetryOptions | false): RetrySettings {
   if (retry === false) return NO_RETRY
-  return { ...NO_RETRY, ...definedSettings(DEFAULTS.retry), ...definedSettings(retry ?? {}) }
+  return { ...NO_RETRY, ...definedSettings(DEFAULTS.retry), ...definedSettings(retry) }
 }
 
 function definedSettings(retry: RetryOptions): Partial<RetrySettings> {
