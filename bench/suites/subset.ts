@@ -1,12 +1,12 @@
 /** @module SCLB's subset of 10 000 instances, shuffled by java.util.Random: the core's 64-bit integers against BigInt. */
 
 import { LIST_ROWS } from '../../assembly/layout.js'
+import { subset as subsetOf } from '../../test/model/java.js'
 import { middle, ratio } from '../harness/median.js'
 import { createRawService, instantiateCore } from '../harness/raw-core.js'
 import { inRounds } from '../harness/rounds.js'
 import { caseOf, type Suite } from '../harness/suite.js'
 import { times, us } from '../harness/text.js'
-import { subsetOf } from '../peers/java-random.js'
 
 const INSTANCES = 10_000
 const SIZE = 100

@@ -85,7 +85,6 @@ export class CandidateTree {
   readonly order: number
   readonly root: CandidateList
   readonly #columns = new Map<string, Column>()
-  #positions: Map<ServiceInstance, number> | undefined
   readonly #resources: Resources
 
   constructor(core: Core, resources: Resources, order: number) {
@@ -152,15 +151,6 @@ export class CandidateTree {
     column = { pointer, ids }
     this.#columns.set(name, column)
     return column
-  }
-
-  /** Where an instance stands in the first list; −1 for an object that is not in it. */
-  positionOf(instance: ServiceInstance): number {
-    if (this.#positions === undefined) {
-      this.#positions = new Map()
-      for (let i = 0; i < this.root.length; i++) this.#positions.set(this.root.instance(i), i)
-    }
-    return this.#positions.get(instance) ?? -1
   }
 
   /** Gives a list back to the core, and all that was derived from it, when no pick looks at it any more. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createLoadBalancer, type DiscoveryClient, type InstanceInit } from '../../bindings/index.js'
 import { claimed, shared } from '../../bindings/runtime/single-flight.js'
 
@@ -314,6 +314,33 @@ describe('a list that is watched', () => {
     pushes[1]?.(['http://z:1'])
     await new Promise((resolve) => setImmediate(resolve))
     expect(service.pick()?.instance.host).toBe('z')
+  })
+
+  it('is begun again after a pause that grows with each failure, and is short after a good list', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const starts: number[] = []
+      let now = 0
+      const discovery: DiscoveryClient = {
+        name: 'push',
+        async *watch() {
+          starts.push(now)
+          if (starts.length <= 3) throw new Error('gone')
+          yield one
+        },
+      }
+      const lb = createLoadBalancer({ services: { s: { discovery } } })
+      lb.pick('s')
+      for (; now < 12_000; now += 100) await vi.advanceTimersByTimeAsync(100)
+      // 1, 2 and 4 s after the failures; a watch that ended after a list is begun again in a second.
+      expect(starts.map((at) => Math.round(at / 1_000))).toEqual([0, 1, 3, 7, 8, 9, 10, 11, 12])
+      expect(lb.pick('s')?.instance.host).toBe('a')
+      await lb.close()
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect(starts).toHaveLength(9)
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   it('fails while there is no list, and is told', async () => {

@@ -785,6 +785,12 @@ describe('a balancer', () => {
     expect(coreOf().exports.memory.buffer.byteLength).toBe(before)
   })
 
+  it('finds a service by a parsed URL after its namesake in other case is gone', async () => {
+    const lb = createLoadBalancer({ services: { Ab: abc, AB: abc }, fetch: async () => new Response('ok') })
+    await lb.remove('Ab')
+    expect((await lb.fetch(new URL('http://AB/'))).status).toBe(200)
+  })
+
   it('closes once, and then refuses', async () => {
     const { lb } = make({ instances: abc })
     const closed = expect.objectContaining({ code: 'EVENKEEL_CLOSED' })
