@@ -6,15 +6,18 @@ export function hashCode(text: string): number {
   return hash
 }
 
+const MULTIPLIER = 0x5deece66dn
+const MASK = (1n << 48n) - 1n
+
 export class ModelRandom {
   #state: bigint
 
   constructor(seed: number) {
-    this.#state = (BigInt(seed) ^ 0x5deece66dn) & ((1n << 48n) - 1n)
+    this.#state = (BigInt(seed) ^ MULTIPLIER) & MASK
   }
 
   #next31(): number {
-    this.#state = (this.#state * 0x5deece66dn + 0xbn) & ((1n << 48n) - 1n)
+    this.#state = (this.#state * MULTIPLIER + 0xbn) & MASK
     return Number(this.#state >> 17n)
   }
 
