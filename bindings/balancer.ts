@@ -2,17 +2,19 @@
 
 import { urlOf } from './client/input.js'
 import { hostOf } from './client/uri.js'
+import { quirksOf } from './compat/quirks.js'
 import { msOf } from './config/duration.js'
 import { checkBalancerOptions, checkOverrides, discoveryOf } from './config/option-checks.js'
 import { settingsOf } from './config/settings.js'
 import { coreOf } from './core/core.js'
+import { OpenClients } from './discovery/open-clients.js'
 import { ClosedError, ConfigError, show, UnknownServiceError } from './errors.js'
+import { AsyncScope } from './runtime/async-scope.js'
 import { defaultClock } from './runtime/host.js'
 import { ASYNC_DISPOSE } from './service/dispose.js'
 import { BalancedService, type ServiceHost } from './service/service.js'
 import type { Explanation, ServiceStats } from './types/answers.js'
 import type { LoadBalancer, Service } from './types/balancer.js'
-import type { DiscoveryClient } from './types/extension.js'
 import type { FetchLike, InstanceInit } from './types/instance.js'
 import type { CallOverrides, LoadBalancerOptions, ServiceMap, ServiceOptions } from './types/options.js'
 import type { Lease, PickRequest, WaitOptions } from './types/request.js'
@@ -39,8 +41,7 @@ class Balancer implements LoadBalancer {
   readonly #services = new Map<string, BalancedService>()
   /** Service ids in lower case, as a parsed URL has its host. */
   readonly #byLowerCase = new Map<string, BalancedService>()
-  /** Every client that a service of this balancer has asked: closed with it. */
-  readonly #clients = new Set<DiscoveryClient>()
+  readonly #clients = new OpenClients()
   #closing: Promise<void> | undefined
 
   constructor(options: LoadBalancerOptions) {
@@ -49,12 +50,17 @@ class Balancer implements LoadBalancer {
     this.#host = {
       core: coreOf(options.module),
       zone: options.zone,
+      instanceId: options.instanceId,
+      quirks: quirksOf(options.compat),
+      observers: options.lifecycle ?? [],
+      observing: new AsyncScope(),
+      transformers: options.transformers ?? [],
       clock: options.clock ?? defaultClock(),
       seed: options.seed,
       transport: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     }
     this.fetch = (input, init) => this.#fetch(input, init)
-    if (options.discovery !== undefined) this.#clients.add(discoveryOf(options.discovery, 'discovery'))
+    if (options.discovery !== undefined) this.#clients.own(discoveryOf(options.discovery, 'discovery'))
     try {
       for (const [serviceId, service] of Object.entries(options.services ?? {})) {
         this.#define(serviceId, service, `services.${serviceId}`)
@@ -130,7 +136,7 @@ class Balancer implements LoadBalancer {
 
   async #close(): Promise<void> {
     for (const service of this.#services.values()) service.close()
-    await Promise.all([...this.#clients].map((client) => client.close?.()))
+    await this.#clients.close()
   }
 
   [ASYNC_DISPOSE](): Promise<void> {
@@ -185,11 +191,15 @@ class Balancer implements LoadBalancer {
     }
     const service = new BalancedService(
       serviceId,
-      settingsOf(serviceId, options, where, this.#options),
+      settingsOf(serviceId, options, where, this.#options, this.#host.quirks),
       this.#host,
       where,
     )
-    if (service.source.client !== undefined) this.#clients.add(service.source.client)
+    const { client } = service.source
+    if (client !== undefined) {
+      const { health, quirks } = service.settings
+      this.#clients.use(client, health !== undefined && quirks.has('health-keeps-client-open'))
+    }
     this.#services.set(serviceId, service)
     const lower = serviceId.toLowerCase()
     if (!this.#byLowerCase.has(lower)) this.#byLowerCase.set(lower, service)

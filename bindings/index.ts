@@ -2,6 +2,9 @@
 
 export { createLoadBalancer } from './balancer.js'
 export { attemptsOf } from './client/attempts.js'
+export { type CompositeOptions, compositeDiscovery } from './discovery/composite.js'
+export { type DiscoveryFromOptions, discoveryFrom } from './discovery/discovery-from.js'
+export { type SimpleDiscoveryOptions, simpleDiscovery } from './discovery/simple-discovery.js'
 export {
   ClosedError,
   ConfigError,
@@ -19,9 +22,15 @@ export { type PeakEwmaOptions, peakEwma } from './policy/peak-ewma.js'
 export { random } from './policy/random.js'
 export { type RoundRobinOptions, roundRobin } from './policy/round-robin.js'
 export { isConnectionError } from './runtime/connection-errors.js'
-export type { Fallback } from './supplier/attribute.js'
+export { type ApiVersionOptions, apiVersion } from './supplier/api-version.js'
+export { type CanaryOptions, canary } from './supplier/canary.js'
+export type { Fallback } from './supplier/fallback.js'
 export { type HintOptions, hint } from './supplier/hint.js'
+export { sameInstancePreference } from './supplier/same-instance-preference.js'
+export { type SetCookieOptions, type StickySessionOptions, stickySession } from './supplier/sticky-session.js'
 export { type SubsetOptions, subset } from './supplier/subset.js'
+export { type VersionOptions, version } from './supplier/version.js'
+export type { VersionPlaces } from './supplier/version-places.js'
 export { type WeightedOptions, weighted } from './supplier/weighted.js'
 export { type ZonePreferenceOptions, zonePreference } from './supplier/zone-preference.js'
 export type * from './types/answers.js'

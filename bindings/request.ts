@@ -4,14 +4,14 @@ import type { PickRequest } from './types/request.js'
 
 export const NO_REQUEST: PickRequest = Object.freeze({})
 
-/** The first value of a header, whatever form the headers have. `name` in lower case. */
+/** A header as `Headers` gives it, whatever form the headers have: repeated ones joined. `name` in lower case. */
 export function headerOf(request: PickRequest, name: string): string | undefined {
   const { headers } = request
   if (headers === undefined) return undefined
   if (headers instanceof Headers) return headers.get(name) ?? undefined
   if (Array.isArray(headers)) {
-    for (const pair of headers) if (pair[0]?.toLowerCase() === name) return pair[1]
-    return undefined
+    const values = headers.filter((pair) => pair[0]?.toLowerCase() === name).map((pair) => pair[1] as string)
+    return values.length === 0 ? undefined : values.join(name === 'cookie' ? '; ' : ', ')
   }
   const record = headers as Record<string, string>
   const exact = record[name]

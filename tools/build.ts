@@ -9,7 +9,7 @@ import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promi
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { promisify } from 'node:util'
-import { build as bundle } from 'esbuild'
+import { build as bundle, type Metafile, type Plugin } from 'esbuild'
 
 const run = promisify(execFile)
 const bin = (name: string) => join('node_modules', '.bin', name)
@@ -103,8 +103,42 @@ async function bundleAll(): Promise<void> {
       external: ['*.wasm', '*.wasm?module'],
     }),
   ])
+  const { metafile } = await bundle({
+    ...entry,
+    entryPoints: { spring: 'bindings/spring/index.ts' },
+    plugins: [ownEntry],
+    metafile: true,
+  })
+  await writeFile('dist/THIRD-PARTY.txt', await noticesOf(metafile))
+  await bundle({
+    ...entry,
+    entryPoints: { undici: 'bindings/transport/undici.ts' },
+    plugins: [ownEntry],
+    external: ['undici'],
+  })
   await copyFile('build/core.wasm', 'dist/core.wasm')
   await writeFile('dist/core.wasm.d.ts', 'declare const module: WebAssembly.Module\nexport default module\n')
+}
+
+/** A further entry imports the main one as it stands beside it, so that an error is of the same class in both. */
+const ownEntry: Plugin = {
+  name: 'own-entry',
+  setup: (build) =>
+    build.onResolve({ filter: /^\.\.\/index\.js$/ }, ({ importer }) =>
+      /\bbindings.(?:spring|transport).[^\\/]+$/.test(importer) ? { path: './index.js', external: true } : undefined,
+    ),
+}
+
+/** The licenses of the packages that a bundle has parts of. */
+async function noticesOf({ inputs }: Metafile): Promise<string> {
+  const names = Object.keys(inputs).flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? [])
+  const notices = [...new Set(names)].sort().map(async (name) => {
+    const folder = `node_modules/${name}`
+    const { version, license } = JSON.parse(await readFile(`${folder}/package.json`, 'utf8'))
+    const text = await readFile(`${folder}/LICENSE`, 'utf8')
+    return `${name} ${version} (${license})\n\n${text.trim()}\n`
+  })
+  return `dist/spring.js contains parts of these packages.\n\n${(await Promise.all(notices)).join('\n---\n\n')}`
 }
 
 async function declare(): Promise<void> {
@@ -127,6 +161,9 @@ await step(
 const bundles = [
   'index.js',
   'js.js',
+  'spring.js',
+  'undici.js',
+  'THIRD-PARTY.txt',
   'core.wasm',
   'core.wasm.d.ts',
   'core/inline.js',

@@ -13,8 +13,8 @@ import { formatMessage } from 'publint/utils'
 const run = promisify(execFile)
 const complaints: string[] = []
 
-/** Gzipped, in bytes. */
-const BUDGETS = { core: 12 * 1024, workers: 30 * 1024 }
+/** Gzipped, in bytes: more than this is an accident. What the entry should weigh, bench/suites/sizes.ts judges. */
+const CEILINGS = { core: 12 * 1024, workers: 42 * 1024 }
 
 async function listed(): Promise<string[]> {
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'])
@@ -28,6 +28,9 @@ function checkFiles(files: readonly string[]): void {
   for (const needed of [
     'dist/index.js',
     'dist/js.js',
+    'dist/spring.js',
+    'dist/undici.js',
+    'dist/THIRD-PARTY.txt',
     'dist/core.wasm',
     'dist/core/workerd.js',
     'README.md',
@@ -73,10 +76,10 @@ async function checkSizes(): Promise<void> {
     external: ['*.wasm'],
   })
   const sizes = { core: gzipSync(core).length, workers: gzipSync(bundle.outputFiles[0]?.contents ?? '').length }
-  for (const [name, size] of Object.entries(sizes) as [keyof typeof BUDGETS, number][]) {
-    const budget = BUDGETS[name]
-    console.log(`${name}: ${(size / 1024).toFixed(1)} KB gzipped, budget ${budget / 1024} KB`)
-    if (size > budget) complaints.push(`${name} is over its budget`)
+  for (const [name, size] of Object.entries(sizes) as [keyof typeof CEILINGS, number][]) {
+    const ceiling = CEILINGS[name]
+    console.log(`${name}: ${(size / 1024).toFixed(1)} KB gzipped, at most ${ceiling / 1024} KB`)
+    if (size > ceiling) complaints.push(`${name} is larger than ${ceiling / 1024} KB`)
   }
 }
 

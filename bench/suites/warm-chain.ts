@@ -1,16 +1,19 @@
 /**
- * @module What a warm chain of suppliers adds to a pick: the built-in ones, and with them as many of the user's own.
- * All requests ask for one key, or four keys in turn.
+ * @module What a warm chain of suppliers adds to a pick, by its depth: the built-in ones, and some of the user's own.
+ * All requests ask for one key, or four keys in turn; and what a hint of 100 000 values keeps in memory.
  */
 
 import {
+  apiVersion,
   createLoadBalancer,
   hint,
   type Lease,
   type PickRequest,
   type Service,
   type Supplier,
+  stickySession,
   subset,
+  version,
   zonePreference,
 } from 'evenkeel'
 import { excess } from '../harness/median.js'
@@ -21,39 +24,58 @@ import { scattered } from '../peers/scattered.js'
 
 const OPS = 5_000
 const HINTS = ['canary', 'stable', 'nightly', 'legacy'] as const
+const MANY_HINTS = 100_000
 
-const INSTANCES = Array.from({ length: 1_000 }, (_, i) => ({
-  host: `10.0.${i >> 8}.${i & 255}`,
-  hint: HINTS[scattered(i, HINTS.length)] as string,
-  zone: scattered(i * 31, 2) === 0 ? 'a' : 'b',
-}))
+const instancesOf = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({
+    host: `10.0.${i >> 8}.${i & 255}`,
+    hint: HINTS[scattered(i, HINTS.length)] as string,
+    zone: scattered(i * 31, 2) === 0 ? 'a' : 'b',
+    version: 'v1',
+    metadata: { API_VERSION: '1' },
+  }))
 
-// After hint nothing is the same for all requests, so zone preference and subset are asked at each pick too.
-const BUILT_IN = [hint(), zonePreference({ zone: 'a' }), subset({ instanceId: 'client-7', size: 100 })]
-const OWN = [own('first'), own('second'), own('third')]
+// After hint nothing is the same for all requests, so whatever follows is asked at each pick too.
+const ONE = [hint()]
+const THREE = [...ONE, zonePreference({ zone: 'a' }), subset({ instanceId: 'client-7', size: 100 })]
+const SIX = [...THREE, version(), stickySession(), apiVersion({ header: 'x-api-version', fallback: 'all' })]
+const OWN = ['first', 'second', 'third'].map(own)
 
-const CHAINS: Record<string, readonly Supplier[]> = {
-  '3 built-in suppliers': BUILT_IN,
-  '3 suppliers of the user': OWN,
-  '6 suppliers, 3 built-in and 3 of the user': [...BUILT_IN, ...OWN],
+interface Chain {
+  readonly suppliers: readonly Supplier[]
+  readonly instances: number
+  /** The most that it may add to a pick, in ns: for one key, and for four in turn. */
+  readonly most?: readonly [number, number]
 }
-const [THREE, OWN_THREE, SIX] = Object.keys(CHAINS) as [string, string, string]
+
+const CHAINS: Record<string, Chain> = {
+  '1 supplier': { suppliers: ONE, instances: 1_000 },
+  '3 suppliers': { suppliers: THREE, instances: 1_000, most: [25, 100] },
+  '6 suppliers': { suppliers: SIX, instances: 1_000, most: [60, 240] },
+  '3 suppliers, 10 000 instances': { suppliers: THREE, instances: 10_000, most: [25, 100] },
+  '6 suppliers, 10 000 instances': { suppliers: SIX, instances: 10_000, most: [60, 240] },
+  '3 suppliers of the user': { suppliers: OWN, instances: 1_000 },
+}
+const CARDINALITY = 'a hint of 100 000 values'
 
 export const warmChain: Suite = {
-  cases: Object.keys(CHAINS).map((name) => ({ name })),
+  cases: [...Object.keys(CHAINS), CARDINALITY].map((name) => ({ name })),
   effort: { rounds: 100, calls: 3, warmUpMs: 60 },
   async measure(caseName, effort) {
-    const contestants = [[], CHAINS[caseName] ?? []].flatMap((suppliers) => {
+    const chain = CHAINS[caseName]
+    if (chain === undefined) return manyHints(effort.rounds)
+    const instances = instancesOf(chain.instances)
+    const contestants = [[], chain.suppliers].flatMap((suppliers) => {
       const name = suppliers.length === 0 ? 'bare' : 'chain'
       return [
         picks(
           `${name}, one key`,
-          serviceWith(suppliers),
+          serviceWith(instances, suppliers),
           HINTS.map(() => ({ hint: HINTS[0] })),
         ),
         picks(
           `${name}, four keys`,
-          serviceWith(suppliers),
+          serviceWith(instances, suppliers),
           HINTS.map((hint) => ({ hint })),
         ),
       ]
@@ -61,12 +83,11 @@ export const warmChain: Suite = {
     return { timings: await inRounds(contestants, effort) }
   },
   judge: (found) => [
-    onTop(found, THREE, 'one key', 25),
-    onTop(found, SIX, 'one key', 60),
-    onTop(found, THREE, 'four keys', 100),
-    onTop(found, SIX, 'four keys', 240),
-    onTop(found, OWN_THREE, 'one key'),
-    onTop(found, OWN_THREE, 'four keys'),
+    ...Object.entries(CHAINS).flatMap(([name, { most }]) => [
+      onTop(found, name, 'one key', most?.[0]),
+      onTop(found, name, 'four keys', most?.[1]),
+    ]),
+    kept(found),
   ],
 }
 
@@ -75,8 +96,8 @@ function own(name: string): Supplier {
   return { name, memoKey: (request) => request.hint, filter: (list) => list.slice(1) }
 }
 
-function serviceWith(suppliers: readonly Supplier[]): Service {
-  return createLoadBalancer({ seed: 42, services: { bench: { instances: INSTANCES, suppliers } } }).service('bench')
+function serviceWith(instances: readonly { host: string }[], suppliers: readonly Supplier[]): Service {
+  return createLoadBalancer({ seed: 42, services: { bench: { instances, suppliers } } }).service('bench')
 }
 
 function picks(name: string, service: Service, requests: readonly PickRequest[]): Contestant {
@@ -94,6 +115,39 @@ function picks(name: string, service: Service, requests: readonly PickRequest[])
       }
       return sum
     },
+  }
+}
+
+/** Asks for one value after the other, as often as there are rounds, and counts what the second supplier is asked. */
+function manyHints(rounds: number) {
+  let asked = 0
+  const counting: Supplier = {
+    name: 'counting',
+    memoKey: (request) => request.hint,
+    filter(list) {
+      asked++
+      return list
+    },
+  }
+  const service = serviceWith(instancesOf(10_000), [counting])
+  const values = Math.min(MANY_HINTS, rounds * 1_000)
+  for (let i = 0; i < values; i++) service.pick({ hint: `${i}` })?.done()
+  const before = asked
+  // What is still kept is answered without being asked again.
+  for (let i = values - 1; i >= 0; i--) {
+    service.pick({ hint: `${i}` })?.done()
+    if (asked > before) return { timings: {}, figures: { values, kept: values - 1 - i } }
+  }
+  return { timings: {}, figures: { values, kept: values } }
+}
+
+function kept(found: Found): Judgement {
+  const { values = Number.NaN, kept = Number.NaN } = caseOf(found, CARDINALITY).figures ?? {}
+  return {
+    what: `answers that a supplier keeps of ${values.toLocaleString('en')} values`,
+    measured: String(kept),
+    budget: '≤ 1 024',
+    met: kept <= 1_024,
   }
 }
 

@@ -1,6 +1,7 @@
 /** @module Bodies: whether one can be sent twice, and knowing when one has been read. */
 
 import { isRequest } from './input.js'
+import { canBeCopied, copied, isWithoutBody } from './response-copy.js'
 
 /**
  * True if sending `input` again sends the same bytes: no body, or one that is held in memory. A stream is read once.
@@ -29,9 +30,8 @@ export type BodyEnd = { error: unknown } | { cancelled: true } | undefined
  * A response that can't be made again (no body, or a status that only a server may give) has ended at once.
  */
 export function whenRead(response: Response, signal: AbortSignal | undefined, ended: (end: BodyEnd) => void): Response {
-  const { body, status } = response
-  // Chromium gives the statuses without a body an empty one, with which no response of theirs can be made.
-  if (body === null || body.locked || status < 200 || status > 599 || [204, 205, 304].includes(status)) {
+  const { body } = response
+  if (body === null || isWithoutBody(response) || !canBeCopied(response)) {
     ended(undefined)
     return response
   }
@@ -59,8 +59,5 @@ export function whenRead(response: Response, signal: AbortSignal | undefined, en
       await reader.cancel(reason)
     },
   }
-  const { statusText, headers } = response
-  const copy = new Response(new ReadableStream(source, { highWaterMark: 0 }), { status, statusText, headers })
-  for (const key of ['url', 'redirected', 'type'] as const) Object.defineProperty(copy, key, { value: response[key] })
-  return copy
+  return copied(response, new ReadableStream(source, { highWaterMark: 0 }))
 }

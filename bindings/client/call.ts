@@ -1,9 +1,10 @@
 /** @module One call through a service: pick, send, and once more elsewhere if the connection failed. */
 
 import { overrideRetry, type RetrySettings } from '../config/settings.js'
-import { DiscoveryError, NoInstanceError, TimeoutError } from '../errors.js'
-import { headerOf } from '../request.js'
-import { isBadArgument, isConnectionError } from '../runtime/connection-errors.js'
+import { DiscoveryError, NoInstanceError } from '../errors.js'
+import type { AttemptWatch } from '../lifecycle/attempt-watch.js'
+import type { Observers } from '../lifecycle/observers.js'
+import { isBadArgument } from '../runtime/connection-errors.js'
 import { sleep } from '../runtime/wait.js'
 import type { ServiceLease } from '../service/lease.js'
 import type { BalancedService } from '../service/service.js'
@@ -11,9 +12,11 @@ import type { ServiceInstance } from '../types/instance.js'
 import type { CallOverrides } from '../types/options.js'
 import type { Attempt, PickRequest } from '../types/request.js'
 import { rememberAttempts } from './attempts.js'
-import { type BodyEnd, isReplayable, whenRead } from './body.js'
-import { fieldsOf, isRequest, overlaid, readdressed, urlOf } from './input.js'
+import { type BodyEnd, whenRead } from './body.js'
 import { anySignal, TimeLimit } from './limits.js'
+import { Outgoing } from './outgoing.js'
+import { type Ending, Retries } from './retries.js'
+import { withSetCookie } from './sticky-cookie.js'
 
 const NO_OVERRIDES: CallOverrides = Object.freeze({})
 
@@ -29,7 +32,7 @@ export function send(
   lease?: ServiceLease,
 ): Promise<Response> {
   try {
-    return new Call(service, input, init, overrides, lease === undefined).run(lease)
+    return new Call(service, new Outgoing(service, input, init, overrides), overrides, lease === undefined).run(lease)
   } catch (error) {
     lease?.done({ cancelled: true })
     return Promise.reject(error)
@@ -38,49 +41,27 @@ export function send(
 
 class Call {
   readonly #service: BalancedService
-  readonly #input: string | URL | Request
-  readonly #init: RequestInit | undefined
+  readonly #outgoing: Outgoing
   readonly #overrides: CallOverrides
-  readonly #url: string
-  readonly #request: PickRequest
-  readonly #signal: AbortSignal | undefined
   readonly #retry: RetrySettings
   readonly #mayRepeat: boolean
-  #timeLimit: TimeLimit | undefined
   readonly #attempts: Attempt[] = []
-  readonly #tried: ServiceInstance[] = []
-  #sameLeft: number
-  #nextLeft: number
+  /** Made when the first attempt has failed. */
+  #retries: Retries | undefined
+  #timeLimit: TimeLimit | undefined
+  /** Undefined: nobody wants to hear of this call. */
+  readonly #observers: Observers | undefined
+  /** Of the attempt that is being selected or has just been. */
+  #watch: AttemptWatch | undefined
 
-  constructor(
-    service: BalancedService,
-    input: string | URL | Request,
-    init: RequestInit | undefined,
-    overrides: CallOverrides,
-    mayRepeat: boolean,
-  ) {
-    const { settings } = service
-    const request = isRequest(input) ? input : undefined
+  constructor(service: BalancedService, outgoing: Outgoing, overrides: CallOverrides, mayRepeat: boolean) {
+    const { settings, observers } = service
     this.#service = service
-    this.#input = input
-    this.#init = init
+    this.#outgoing = outgoing
     this.#overrides = overrides
-    this.#url = urlOf(input)
-    const headers = init?.headers ?? request?.headers
-    this.#request = {
-      method: (init?.method ?? request?.method ?? 'GET').toUpperCase(),
-      url: this.#url,
-      ...(headers !== undefined && { headers }),
-      ...(overrides.key !== undefined && { key: overrides.key }),
-      ...(overrides.hint !== undefined && { hint: overrides.hint }),
-      ...(overrides.attributes !== undefined && { attributes: overrides.attributes }),
-    }
-    // An explicit null detaches the call from its request's signal.
-    this.#signal = (init?.signal === undefined ? request?.signal : init.signal) ?? undefined
     this.#retry = overrides.retry === undefined ? settings.retry : overrideRetry(settings.retry, overrides.retry)
-    this.#sameLeft = this.#retry.sameInstance
-    this.#nextLeft = this.#retry.nextInstance
     this.#mayRepeat = mayRepeat
+    this.#observers = observers?.listening ? observers : undefined
   }
 
   run(lease: ServiceLease | undefined): Promise<Response> {
@@ -97,199 +78,223 @@ class Call {
   }
 
   #begin(lease: ServiceLease | undefined): Promise<Response> {
-    if (lease !== undefined) return this.#send(lease)
+    const { request } = this.#outgoing
+    if (lease !== undefined) {
+      this.#watch = this.#observers?.given({ ...lease.request, ...request }, 1)
+      return this.#send(lease)
+    }
     const { source } = this.#service
     if ((source.ages || !source.listed) && source.mustWait(this.#service.clock())) return this.#afterList()
-    return this.#sendBy(this.#service.take(this.#request, 1, this.#overrides.waitUntil))
+    return this.#sendBy(this.#select(request, 1))
   }
 
   async #afterList(): Promise<Response> {
+    const { request, signal } = this.#outgoing
+    const watch = (this.#watch = this.#observers?.selecting(request, 1))
+    let lease: ServiceLease | undefined
     try {
-      const signal = anySignal([this.#signal, this.#timeLimit?.controller.signal])
-      await this.#service.source.ready(signal === undefined ? {} : { signal })
+      const limited = anySignal([signal, this.#timeLimit?.controller.signal])
+      await this.#service.source.ready(limited === undefined ? {} : { signal: limited })
+      lease = this.#service.takeNow(request, 1)
     } catch (error) {
       if (error instanceof DiscoveryError) {
         this.#service.counters.noInstance++
-        if (this.#service.settings.noInstance === 'response') return this.#noInstanceResponse(error.message)
+        return this.#noInstance(error)
       }
+      watch?.unselected(error, signal?.aborted === true)
       throw error
     }
-    return this.#sendBy(this.#service.takeNow(this.#request, 1))
+    if (lease !== undefined) watch?.selected(this.#service.picker.lastCandidates(request))
+    return this.#sendBy(lease)
+  }
+
+  /** Asks the chain and the policy; `#watch` is the attempt's from here on. */
+  #select(request: PickRequest, attempt: number, avoidPrevious?: boolean): ServiceLease | undefined {
+    const { waitUntil } = this.#overrides
+    if (this.#observers === undefined) return this.#service.take(request, attempt, waitUntil, avoidPrevious)
+    const watch = this.#observers.selecting(request, attempt)
+    this.#watch = watch
+    try {
+      const lease = this.#service.take(request, attempt, waitUntil, avoidPrevious)
+      if (lease !== undefined) watch.selected(this.#service.picker.lastCandidates(request))
+      return lease
+    } catch (error) {
+      watch.unselected(error, false)
+      throw error
+    }
   }
 
   #sendBy(lease: ServiceLease | undefined): Promise<Response> {
-    return lease === undefined ? this.#noInstance() : this.#send(lease)
+    return lease === undefined ? this.#noInstance(this.#noInstanceError()) : this.#send(lease)
   }
 
   #send(lease: ServiceLease): Promise<Response> {
     const { settings, clock, serviceId } = this.#service
+    const watch = this.#watch
+    watch?.sending(lease)
     const limit =
       settings.attemptTimeoutMs === undefined
         ? undefined
         : new TimeLimit(settings.attemptTimeoutMs, serviceId, 'an attempt')
     const startedAt = clock()
-    lease.startedAt = startedAt
+    this.#service.sending(lease, startedAt)
     let sent: Promise<Response>
     try {
       // Some answer without a promise.
-      sent = Promise.resolve(this.#transmit(lease, limit))
+      sent = Promise.resolve(this.#outgoing.send(lease, this.#signalWith(limit)))
     } catch (error) {
       // Nothing has left: a bad argument, not the instance's fault.
       limit?.stop()
       lease.done({ cancelled: true })
+      watch?.failed(error, false, clock() - startedAt)
       return Promise.reject(error)
     }
     return sent.then(
       (response) => {
         limit?.stop()
-        return this.#answered(lease, response, clock() - startedAt)
+        return this.#answered(lease, watch, response, clock() - startedAt)
       },
       (error) => {
         limit?.stop()
-        return this.#failed(lease, this.#timeLimit?.expired ?? limit?.expired ?? error, clock() - startedAt)
+        const reason = this.#timeLimit?.expired ?? limit?.expired ?? error
+        return this.#failed(lease, watch, reason, clock() - startedAt)
       },
     )
   }
 
-  #transmit(lease: ServiceLease, limit: TimeLimit | undefined): Response | Promise<Response> {
-    const { fetcher, host } = lease.instance
-    const url = host === '' ? this.#bindingUrl() : lease.url(this.#url)
-    let init = this.#init
-    if (limit !== undefined || this.#timeLimit !== undefined) {
-      const signal = anySignal([this.#signal, this.#timeLimit?.controller.signal, limit?.controller.signal])
-      init = { ...init, ...(signal !== undefined && { signal }) }
-    }
-    const { transport } = this.#service
-    // An application (Hono's, say) takes a Request alone; a binding takes one too.
-    const pass = (to: string | Request) =>
-      fetcher === undefined ? transport(to, init) : fetcher.fetch(new Request(to, init))
-    if (!isRequest(this.#input)) return pass(url)
-    const fields = fetcher === undefined ? fieldsOf(this.#input) : undefined
-    if (fields !== undefined) return transport(url, overlaid(fields, init))
-    const request = readdressed(this.#input, url)
-    return request instanceof Promise ? request.then(pass) : pass(request)
+  /** Undefined: the caller's own is enough. */
+  #signalWith(limit: TimeLimit | undefined): AbortSignal | undefined {
+    if (limit === undefined && this.#timeLimit === undefined) return undefined
+    return anySignal([this.#outgoing.signal, this.#timeLimit?.controller.signal, limit?.controller.signal])
   }
 
-  /** A binding takes any host: the service's own name will do for a path. */
-  #bindingUrl(): string {
-    return this.#url.startsWith('/') && !this.#url.startsWith('//')
-      ? `http://${this.#service.serviceId}${this.#url}`
-      : this.#url
-  }
-
-  #answered(lease: ServiceLease, response: Response, durationMs: number): Response | Promise<Response> {
+  #answered(
+    lease: ServiceLease,
+    watch: AttemptWatch | undefined,
+    response: Response,
+    durationMs: number,
+  ): Response | Promise<Response> {
     const { status } = response
-    this.#attempts.push({ instance: lease.instance, status, durationMs })
-    if (this.#retry.statusCodes.includes(status) && this.#canRepeat()) {
+    const { instance } = lease
+    this.#attempts.push({ instance, status, durationMs })
+    const isRefused = this.#retry.statusCodes.includes(status) && this.#canRepeat({ response })
+    if (isRefused || this.#service.settings.release === 'headers') {
       lease.done({ status, latencyMs: durationMs })
-      return this.#again(lease.instance, { response })
+      watch?.answered(response, durationMs)
+      return isRefused ? this.#again(instance, { response }) : this.#respond(instance, response)
     }
-    if (this.#service.settings.release === 'headers') {
-      lease.done({ status, latencyMs: durationMs })
-      return this.#respond(response)
-    }
+    const { signal } = this.#outgoing
     const ended = (end: BodyEnd) => {
-      lease.done(this.#signal?.aborted ? { cancelled: true } : { status, latencyMs: durationMs, ...end })
+      lease.done(signal?.aborted ? { cancelled: true } : { status, latencyMs: durationMs, ...end })
     }
-    return this.#respond(whenRead(response, this.#signal, ended))
+    const read = whenRead(response, signal, ended)
+    watch?.answered(response, durationMs)
+    return this.#respond(instance, read)
   }
 
-  #failed(lease: ServiceLease, error: unknown, durationMs: number): Promise<Response> {
-    const cancelled = this.#signal?.aborted === true
+  #failed(lease: ServiceLease, watch: AttemptWatch | undefined, error: unknown, durationMs: number): Promise<Response> {
+    const { signal, hasLeft } = this.#outgoing
+    const cancelled = signal?.aborted === true
     this.#attempts.push({ instance: lease.instance, error, durationMs })
-    lease.done(cancelled || isBadArgument(error) ? { cancelled: true } : { error, latencyMs: durationMs })
-    const { exceptions = isRetryable } = this.#retry
-    if (!cancelled && this.#timeLimit?.expired === undefined && exceptions(error) && this.#canRepeat()) {
+    const isOurs = cancelled || !hasLeft || isBadArgument(error)
+    lease.done(isOurs ? { cancelled: true } : { error, latencyMs: durationMs })
+    watch?.failed(error, cancelled, durationMs)
+    if (!cancelled && hasLeft && this.#timeLimit?.expired === undefined && this.#canRepeat({ error })) {
       return this.#again(lease.instance, { error })
     }
     return this.#giveUp(error)
   }
 
-  #canRepeat(): boolean {
-    if (!this.#mayRepeat || this.#sameLeft + this.#nextLeft === 0) return false
-    const { allOperations, methods } = this.#retry
-    if (
-      !allOperations &&
-      !methods.includes(this.#request.method as string) &&
-      headerOf(this.#request, 'idempotency-key') === undefined
-    )
-      return false
-    return isReplayable(this.#input, this.#init)
+  #canRepeat(ending: Ending): boolean {
+    if (!this.#mayRepeat) return false
+    this.#retries ??= new Retries(this.#retry, this.#service.settings.quirks)
+    return this.#retries.allow(ending, this.#outgoing.request) && this.#outgoing.isReplayable
   }
 
   /** Another attempt, if there is an instance for it; else how the last one ended. */
-  async #again(instance: ServiceInstance, last: { response: Response } | { error: unknown }): Promise<Response> {
+  async #again(instance: ServiceInstance, last: Ending): Promise<Response> {
     const attempt = this.#attempts.length + 1
     let lease: ServiceLease | undefined
     try {
-      await this.#backOff(attempt - 2)
+      await this.#pause(attempt - 2)
       lease = this.#nextLease(instance, attempt)
     } catch (error) {
       if ('response' in last) last.response.body?.cancel().catch(() => {})
       return this.#giveUp(error)
     }
-    if (lease === undefined) return 'response' in last ? this.#respond(last.response) : this.#giveUp(last.error)
+    if (lease === undefined)
+      return 'response' in last ? this.#respond(instance, last.response) : this.#giveUp(last.error)
     if ('response' in last) last.response.body?.cancel().catch(() => {})
     return this.#send(lease)
   }
 
-  /** SCLB's order: the same instance as often as allowed, then the next one, where the count for the same begins anew. */
   #nextLease(instance: ServiceInstance, attempt: number): ServiceLease | undefined {
     const service = this.#service
+    const retries = this.#retries as Retries
+    const { request } = this.#outgoing
     if (service.state === 'closed') return undefined
-    if (this.#sameLeft > 0) {
-      this.#sameLeft--
-      const again = service.takeAgain(instance, this.#request, attempt)
+    if (retries.useSame()) {
+      const again = this.#sameLease(instance, retries.repeated(request), attempt)
       if (again !== undefined) {
         service.counters.retriesSame++
         return again
       }
     }
-    if (this.#nextLeft === 0) return undefined
-    this.#nextLeft--
-    this.#sameLeft = this.#retry.sameInstance
-    this.#tried.push(instance)
-    const request = { ...this.#request, previous: this.#tried }
-    const next = service.take(request, attempt, this.#overrides.waitUntil, this.#retry.avoidPrevious)
+    if (!retries.useNext(instance)) return undefined
+    const next = this.#select(retries.repeated(request), attempt, this.#retry.avoidPrevious)
     if (next !== undefined) service.counters.retriesNext++
+    else this.#watch?.discarded(undefined)
     return next
   }
 
-  async #backOff(retry: number): Promise<void> {
-    const { backoff } = this.#retry
-    if (backoff === undefined) return
-    const delay = Math.min(backoff.minMs * 2 ** Math.min(retry, 31), backoff.maxMs)
-    const spread = delay * backoff.jitter * (2 * this.#service.picker.random() - 1)
-    const wait = Math.min(Math.max(delay + spread, backoff.minMs), backoff.maxMs)
-    await sleep(wait, anySignal([this.#signal, this.#timeLimit?.controller.signal]))
+  /** Without asking the policy; SCLB's reactive client asks it, and so moves on. */
+  #sameLease(instance: ServiceInstance, request: PickRequest, attempt: number): ServiceLease | undefined {
+    const service = this.#service
+    if (service.settings.quirks.has('retry-same-moves-on')) {
+      const lease = this.#select(request, attempt, this.#retry.avoidPrevious)
+      if (lease === undefined) this.#watch?.discarded(undefined)
+      return lease
+    }
+    const lease = service.takeAgain(instance, request, attempt)
+    this.#watch = lease && this.#observers?.given(request, attempt)
+    return lease
   }
 
-  #noInstance(): Promise<Response> {
-    const { serviceId, settings } = this.#service
+  async #pause(retry: number): Promise<void> {
+    const ms = this.#retries?.pauseMs(retry, () => this.#service.picker.random())
+    if (ms !== undefined) await sleep(ms, anySignal([this.#outgoing.signal, this.#timeLimit?.controller.signal]))
+  }
+
+  #noInstanceError(): NoInstanceError {
+    const { serviceId } = this.#service
     const known = this.#service.instances().length
-    const message = `no instance of "${serviceId}" is available (${known === 0 ? 'its list is empty' : `none of ${known} is left by the suppliers`})`
-    if (settings.noInstance === 'response') return Promise.resolve(this.#noInstanceResponse(message))
-    return Promise.reject(new NoInstanceError(message, { serviceId }))
+    const why = known === 0 ? 'its list is empty' : `none of ${known} is left by the suppliers`
+    return new NoInstanceError(`no instance of "${serviceId}" is available (${why})`, { serviceId })
   }
 
-  #noInstanceResponse(message: string): Response {
-    return new Response(message, {
-      status: this.#service.settings.noInstanceStatus,
-      headers: { 'content-type': 'text/plain' },
-    })
+  #noInstance(error: NoInstanceError | DiscoveryError): Promise<Response> {
+    const { noInstance, noInstanceStatus: status } = this.#service.settings
+    if (noInstance === 'throw') {
+      this.#watch?.discarded({ error })
+      return Promise.reject(error)
+    }
+    const response = new Response(error.message, { status, headers: { 'content-type': 'text/plain' } })
+    this.#watch?.discarded({ response })
+    return Promise.resolve(response)
   }
 
-  #respond(response: Response): Response {
-    rememberAttempts(response, this.#attempts)
-    return response
+  #respond(instance: ServiceInstance, response: Response): Response {
+    const { sticky, quirks } = this.#service.settings
+    const answer =
+      sticky === undefined || sticky.setCookie === false
+        ? response
+        : withSetCookie(response, instance, this.#outgoing.request, sticky, quirks)
+    rememberAttempts(answer, this.#attempts)
+    return answer
   }
 
   #giveUp(error: unknown): Promise<Response> {
     rememberAttempts(error, this.#attempts)
     return Promise.reject(error)
   }
-}
-
-function isRetryable(error: unknown): boolean {
-  return error instanceof TimeoutError || isConnectionError(error)
 }

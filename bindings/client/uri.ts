@@ -1,7 +1,9 @@
 /** @module URLs as text: which service they name, and the same URL towards an instance, no other byte changed. */
 
+import { NO_QUIRKS, type Quirks } from '../compat/quirks.js'
 import { ConfigError, NoAddressError, show } from '../errors.js'
 import type { ServiceInstance } from '../types/instance.js'
+import { springUrl } from './spring-encoding.js'
 
 /** scheme, then the authority in its parts, then everything else. `scheme:` may be missing (`//svc/x`). */
 const PARTS = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?\/\/(?:([^/?#@]*)@)?(\[[^\]]*\]|[^/?#:@]*)(?::(\d*))?(?=[/?#]|$)/
@@ -11,14 +13,29 @@ export function hostOf(url: string): string | undefined {
   return PARTS.exec(url)?.[3] || undefined
 }
 
+/** Scheme (`http` where none is written) and authority of a URL, case as written, without user info. */
+export function originOf(url: string): { scheme: string; authority: string } | undefined {
+  const parts = PARTS.exec(url)
+  if (!parts?.[3]) return undefined
+  return { scheme: parts[1] ?? 'http', authority: parts[4] ? `${parts[3]}:${parts[4]}` : parts[3] }
+}
+
+/** The path of a URL or of a path, as written, without query and fragment; `/` where there is none. */
+export function pathOf(url: string): string {
+  const from = PARTS.exec(url)?.[0].length ?? 0
+  const path = /^[^?#]*/.exec(url.slice(from))?.[0]
+  return path || '/'
+}
+
 /**
  * SCLB's LoadBalancerUriTools.reconstructURI as text: only scheme, host and port change; user info, path, query
  * and fragment stay byte for byte, never re-encoded. The scheme is the instance's own if it has one (ws and wss stay
- * web sockets), else the original's, made secure for a secure instance. A port of −1 leaves the scheme's default.
- * A path without scheme and host is taken to be the instance's own.
+ * web sockets), else the original's, made secure for a secure instance, never the other way. The port is always
+ * written: the instance's if it has one (0 included), else 443 for https and wss, 80 for all others. A URL that leads
+ * to the instance already is returned as it is. A path without scheme and host is taken to be the instance's own.
  * @throws EVENKEEL_NO_ADDRESS for an instance that is only a binding
  */
-export function reconstructUrl(instance: ServiceInstance, original: string | URL): string {
+export function reconstructUrl(instance: ServiceInstance, original: string | URL, quirks: Quirks = NO_QUIRKS): string {
   if (instance.host === '') {
     throw new NoAddressError(
       `instance "${instance.instanceId}" of "${instance.serviceId}" is a binding without an address: send with lease.fetch`,
@@ -27,26 +44,35 @@ export function reconstructUrl(instance: ServiceInstance, original: string | URL
   }
   const text = typeof original === 'string' ? original : original.href
   const parts = PARTS.exec(text)
-  const host = instance.host.includes(':') ? `[${instance.host}]` : instance.host
-  const port = instance.port < 0 ? '' : `:${instance.port}`
-  if (parts === null) {
-    if (!/^[/?#]/.test(text))
-      throw new ConfigError(`${show(text)} is neither an absolute URL nor a path`, { option: 'url' })
-    return `${schemeFor(instance, undefined)}://${host}${port}${text.startsWith('/') ? '' : '/'}${text}`
+  if (parts === null && !/^[/?#]/.test(text)) {
+    throw new ConfigError(`${show(text)} is neither an absolute URL nor a path`, { option: 'url' })
   }
-  const user = parts[2] === undefined ? '' : `${parts[2]}@`
-  return `${schemeFor(instance, parts[1])}://${user}${host}${port}${text.slice(parts[0].length)}`
+  const [all = '', scheme, user, host, port] = parts ?? []
+  const to = {
+    scheme: schemeFor(instance, scheme),
+    user,
+    host: instance.host.includes(':') ? `[${instance.host}]` : instance.host,
+    port: 0,
+  }
+  to.port = portFor(instance, to.scheme, quirks)
+  if (port && Number(port) === to.port && host === to.host && scheme === to.scheme) return text
+  const rest = parts === null && !text.startsWith('/') ? `/${text}` : text.slice(all.length)
+  if (quirks.has('uri-double-encode')) return springUrl(to, rest)
+  return `${to.scheme}://${user === undefined ? '' : `${user}@`}${to.host}:${to.port}${rest}`
+}
+
+function portFor(instance: ServiceInstance, scheme: string, quirks: Quirks): number {
+  if (instance.port >= 0) return instance.port
+  return scheme === 'https' || (scheme === 'wss' && !quirks.has('wss-port-80')) ? 443 : 80
 }
 
 const SECURE: Record<string, string> = { http: 'https', ws: 'wss' }
 
-function schemeFor(instance: ServiceInstance, original: string | undefined): string {
-  const scheme = original?.toLowerCase() ?? 'http'
-  const { secure } = instance
-  if (instance.scheme !== undefined) {
-    const isSocket = scheme === 'ws' || scheme === 'wss'
-    if (isSocket && (instance.scheme === 'http' || instance.scheme === 'https')) return secure ? 'wss' : 'ws'
-    return instance.scheme
-  }
-  return secure ? (SECURE[scheme] ?? scheme) : scheme
+function schemeFor(instance: ServiceInstance, original = 'http'): string {
+  const scheme = original.toLowerCase()
+  if (instance.scheme === undefined) return instance.secure ? (SECURE[scheme] ?? original) : original
+  const isSocket = scheme === 'ws' || scheme === 'wss'
+  if (isSocket && instance.scheme === 'http') return 'ws'
+  if (isSocket && instance.scheme === 'https') return 'wss'
+  return instance.scheme
 }

@@ -96,14 +96,6 @@ export function orFalse(check: Check): Check {
   }
 }
 
-/** What a later version will take; `accepted` is what this one does. */
-export function later(check: Check, accepted: (value: unknown) => boolean = () => false): Check {
-  return (value, where) => {
-    check(value, where)
-    if (!accepted(value)) throw new ConfigError(`${where}: ${show(value)} is not supported yet`, { option: where })
-  }
-}
-
 export const anything: Check = (value, where) => {
   if (value === null) refuse(where, value, 'given, or left out')
 }

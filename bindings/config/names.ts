@@ -5,8 +5,13 @@ import { leastRequest } from '../policy/least-request.js'
 import { peakEwma } from '../policy/peak-ewma.js'
 import { random } from '../policy/random.js'
 import { roundRobin } from '../policy/round-robin.js'
+import { apiVersion } from '../supplier/api-version.js'
+import { canary } from '../supplier/canary.js'
 import { hint } from '../supplier/hint.js'
+import { sameInstancePreference } from '../supplier/same-instance-preference.js'
+import { stickySession } from '../supplier/sticky-session.js'
 import { subset } from '../supplier/subset.js'
+import { version } from '../supplier/version.js'
 import { weighted } from '../supplier/weighted.js'
 import { zonePreference } from '../supplier/zone-preference.js'
 import type { Policy, Supplier } from '../types/extension.js'
@@ -24,6 +29,11 @@ const POLICIES: Record<string, Factory<Policy>> = {
 const SUPPLIERS: Record<string, Factory<Supplier>> = {
   'zone-preference': zonePreference,
   hint,
+  version,
+  'sticky-session': stickySession,
+  'same-instance-preference': sameInstancePreference,
+  'api-version': apiVersion,
+  canary,
   weighted,
   subset,
 }
@@ -49,7 +59,6 @@ const LATER_POLICIES = [
   'zone-avoidance',
   'retry-rule',
 ]
-const LATER_SUPPLIERS = ['version', 'sticky-session', 'same-instance-preference', 'api-version', 'canary']
 
 /** @throws EVENKEEL_CONFIG for a name or shape that is no policy */
 export function policyOf(given: Policy | string | TypedOptions, where: string): Policy {
@@ -70,7 +79,7 @@ export function supplierOf(given: Supplier | string | TypedOptions, where: strin
     where,
     'supplier',
     SUPPLIERS,
-    LATER_SUPPLIERS,
+    [],
     (value): value is Supplier => 'filter' in value && typeof value.filter === 'function',
   )
 }

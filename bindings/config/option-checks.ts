@@ -1,8 +1,17 @@
 /** @module The options of a balancer, a service and a call, each with its check. */
 
-import { ConfigError } from '../errors.js'
-import type { DiscoveryClient } from '../types/extension.js'
-import type { CallOverrides, LoadBalancerOptions, RetryOptions, ServiceOptions } from '../types/options.js'
+import { NO_QUIRKS, type Quirks } from '../compat/quirks.js'
+import { compositeOf } from '../discovery/composite.js'
+import { discoveryFrom } from '../discovery/discovery-from.js'
+import type { DiscoveryClient, DiscoveryFunction } from '../types/extension.js'
+import type {
+  CallOverrides,
+  HealthCheckOptions,
+  LoadBalancerOptions,
+  MetricsOptions,
+  RetryOptions,
+  ServiceOptions,
+} from '../types/options.js'
 import {
   anything,
   array,
@@ -11,7 +20,6 @@ import {
   duration,
   func,
   isObject,
-  later,
   map,
   number,
   object,
@@ -23,8 +31,21 @@ import {
 } from './check.js'
 
 const isText = (value: unknown) => typeof value === 'string'
-const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0
+const MOMENTS = ['onStart', 'onStartRequest', 'onComplete']
+const isObserver = (value: unknown) =>
+  isObject(value) &&
+  MOMENTS.every((name) => value[name] === undefined || typeof value[name] === 'function') &&
+  MOMENTS.some((name) => value[name] !== undefined)
 const retries = number({ least: 0, most: 1000, whole: true })
+const pathText: Check = (value, where) => {
+  if (typeof value !== 'string') refuse(where, value, 'a path, with a query if need be')
+}
+const protectedFor = object({ protectMs: duration() })
+const emptyList: Check = (value, where) => {
+  if (value === 'trust') return
+  if (!isObject(value) || value.protectMs === undefined) refuse(where, value, "'trust' or { protectMs }")
+  protectedFor(value, where)
+}
 const hintText: Check = (value, where) => {
   if (typeof value !== 'string') refuse(where, value, 'a string')
 }
@@ -49,16 +70,39 @@ const RETRY = {
   avoidPreviousInstance: boolean,
 } satisfies Record<keyof RetryOptions, Check>
 
+const forEver = duration(0, Number.POSITIVE_INFINITY)
+
+const HEALTH_CHECK = {
+  path: pathText,
+  port: number({ least: 0, most: 65_535, whole: true }),
+  intervalMs: duration(1),
+  timeoutMs: duration(1),
+  initialDelayMs: duration(),
+  refetchMs: duration(1, Number.POSITIVE_INFINITY),
+  repeat: boolean,
+  publish: oneOf('round', 'each'),
+  maxConcurrent: number({ least: 1, most: 10_000, whole: true }),
+  allUnhealthy: oneOf('none', 'all'),
+  accept: func('a function of a response'),
+} satisfies Record<keyof HealthCheckOptions, Check>
+
+const METRICS = {
+  includePath: boolean,
+  tags: func('a function that returns tags'),
+  maxSeries: number({ least: 1, most: 100_000, whole: true }),
+} satisfies Record<keyof MetricsOptions, Check>
+
 const SERVICE = {
   instances: array(undefined, 'instances'),
   discovery,
-  preset: later(text),
-  cache: orFalse(object({ ttlMs: duration(), staleMs: duration(0, Number.POSITIVE_INFINITY) })),
-  healthCheck: orFalse(later(map(() => {}))),
+  discoveryTimeoutMs: duration(1),
+  preset: text,
+  cache: orFalse(object({ ttlMs: duration(), staleMs: forEver })),
+  healthCheck: orFalse(object(HEALTH_CHECK)),
   suppliers: array(undefined, 'suppliers'),
   policy: anything,
   eager: boolean,
-  emptyList: later(anything, (value) => value === 'trust'),
+  emptyList,
   noInstance: oneOf('throw', 'response'),
   noInstanceStatus: number({ least: 400, most: 599, whole: true }),
   retry: orFalse(object(RETRY)),
@@ -66,9 +110,11 @@ const SERVICE = {
   timeoutMs: duration(1),
   release: oneOf('headers', 'body'),
   leaseTimeoutMs: duration(1),
-  xForwarded: later(boolean, (value) => value === false),
+  xForwarded: boolean,
   hints: map(hintText),
-  trace: later(map(() => {})),
+  trace: object({ sample: number({ least: 0, most: 1 }), keep: number({ least: 1, most: 100_000, whole: true }) }),
+  callGetWithRequestOnDelegates: boolean,
+  metrics: orFalse(object(METRICS)),
 } satisfies Record<keyof ServiceOptions, Check>
 
 const DEFAULTS: Record<string, Check> = {
@@ -80,12 +126,13 @@ const BALANCER = {
   services: map(() => {}),
   defaults: object(DEFAULTS),
   discovery,
-  discoveryMode: later(oneOf('first', 'merge'), (value) => value === 'first'),
+  discoveryMode: oneOf('first', 'merge'),
   zone: text,
-  compat: later(anything),
+  instanceId: text,
+  compat: anything,
   fetch: func('a fetch function'),
-  lifecycle: later(array(undefined, 'observers'), isEmpty),
-  transformers: later(array(undefined, 'functions'), isEmpty),
+  lifecycle: array(isObserver, 'objects with onStart, onStartRequest or onComplete'),
+  transformers: array((value) => typeof value === 'function', 'functions of a request, an instance and the original'),
   unknownService: oneOf('error', 'passthrough'),
   clock: func('a function that returns milliseconds'),
   seed: finite,
@@ -116,17 +163,26 @@ export function checkOverrides(overrides: CallOverrides): void {
   object(OVERRIDES)(overrides, 'with')
 }
 
-/** The one discovery client that was given. */
-export function discoveryOf(given: unknown, where: string): DiscoveryClient {
-  const clients: readonly unknown[] = Array.isArray(given) ? given : [given]
-  if (clients.length > 1) {
-    throw new ConfigError(`${where}: more than one client is not supported yet`, { option: where })
-  }
-  const [client] = clients
+/** The one discovery client that was given, or one that asks all of them. */
+export function discoveryOf(
+  given: unknown,
+  where: string,
+  mode: 'first' | 'merge' = 'first',
+  quirks: Quirks = NO_QUIRKS,
+): DiscoveryClient {
+  if (!Array.isArray(given)) return clientOf(given, where)
+  if (given.length === 0) refuse(where, given, 'a discovery client, or several')
+  const clients = given.map((client, i) => clientOf(client, `${where}[${i}]`))
+  return clients.length === 1 ? (clients[0] as DiscoveryClient) : compositeOf(clients, mode, quirks)
+}
+
+function clientOf(given: unknown, where: string): DiscoveryClient {
+  if (typeof given === 'function') return discoveryFrom(given as DiscoveryFunction)
   const isClient =
-    isObject(client) &&
-    typeof client.name === 'string' &&
-    (typeof client.get === 'function' || typeof client.watch === 'function')
-  if (!isClient) refuse(where, client, 'an object with a name and a get or watch function')
-  return client as unknown as DiscoveryClient
+    isObject(given) &&
+    typeof given.name === 'string' &&
+    (typeof given.get === 'function' || typeof given.watch === 'function')
+  if (!isClient) refuse(where, given, 'a function, or an object with a name and a get or watch function')
+  if (given.order !== undefined) finite(given.order, `${where}.order`)
+  return given as unknown as DiscoveryClient
 }

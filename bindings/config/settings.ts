@@ -1,14 +1,23 @@
 /** @module Options, read once: checked, overlaid on the defaults, every value with where it came from. */
 
+import type { Quirks } from '../compat/quirks.js'
 import { ConfigError } from '../errors.js'
+import { type Stickiness, stickyOf } from '../supplier/sticky-session.js'
 import { type Weighing, weighingOf } from '../supplier/weighted.js'
 import type { DiscoveryClient, Policy, Supplier } from '../types/extension.js'
 import type { InstanceInit } from '../types/instance.js'
-import type { LoadBalancerOptions, RetryOptions, ServiceOptions } from '../types/options.js'
+import type {
+  HealthCheckOptions,
+  LoadBalancerOptions,
+  MetricsOptions,
+  RetryOptions,
+  ServiceOptions,
+} from '../types/options.js'
 import { isObject } from './check.js'
 import { msOf } from './duration.js'
 import { policyOf, supplierOf } from './names.js'
 import { checkServiceOptions, discoveryOf } from './option-checks.js'
+import { presetOf } from './presets.js'
 
 export type Origin = 'default' | 'balancer' | 'service'
 export type Provenance = Record<string, { value: unknown; from: Origin }>
@@ -24,13 +33,42 @@ export interface RetrySettings {
   readonly avoidPrevious: boolean
 }
 
+export interface HealthSettings {
+  readonly path: string
+  readonly port: number | undefined
+  readonly intervalMs: number
+  readonly timeoutMs: number
+  readonly initialDelayMs: number
+  readonly repeat: boolean
+  readonly publish: 'round' | 'each'
+  readonly maxConcurrent: number
+  readonly allUnhealthy: 'none' | 'all'
+  readonly accept: (response: Response) => boolean | Promise<boolean>
+}
+
+/** How old an asked list may be: fresh for `ttlMs`, then served for `staleMs` while one call refreshes it. */
+export interface Freshness {
+  readonly ttlMs: number
+  readonly staleMs: number
+}
+
 export interface ServiceSettings {
   readonly instances: readonly InstanceInit[] | undefined
   readonly discovery: DiscoveryClient | undefined
-  readonly cache: { readonly ttlMs: number; readonly staleMs: number } | undefined
+  readonly discoveryTimeoutMs: number
+  readonly freshness: Freshness
+  /** The list is kept by a cache, not by health checks that ask for it anew. */
+  readonly cached: boolean
+  /** How long a registry's sudden "none" is not believed; 0: it is. */
+  readonly protectMs: number
+  readonly health: HealthSettings | undefined
   readonly suppliers: readonly Supplier[]
+  /** What is inside of certain suppliers sees the request. */
+  readonly passesRequest: boolean
   /** Of the one supplier that attaches weights, if there is one. */
   readonly weighing: Weighing | undefined
+  /** What a sticky supplier asks of requests and responses; the innermost one's. */
+  readonly sticky: Stickiness | undefined
   readonly policy: Policy
   readonly eager: boolean
   readonly noInstance: 'throw' | 'response'
@@ -41,6 +79,11 @@ export interface ServiceSettings {
   readonly release: 'headers' | 'body'
   readonly leaseTimeoutMs: number | undefined
   readonly hint: string | undefined
+  readonly xForwarded: boolean
+  readonly metrics: MetricsOptions | undefined
+  /** Every how many picks one is remembered (0: none), and how many of them. */
+  readonly trace: { readonly every: number; readonly keep: number }
+  readonly quirks: Quirks
   readonly provenance: Provenance
 }
 
@@ -75,28 +118,35 @@ const DEFAULTS = {
   },
   release: 'headers',
   xForwarded: false,
+  discoveryTimeoutMs: 30_000,
+  callGetWithRequestOnDelegates: true,
+  metrics: false,
 } satisfies ServiceOptions
 
 /** Options with the defaults underneath. */
 type Effective = ServiceOptions & Required<Pick<ServiceOptions, keyof typeof DEFAULTS>>
 
 /** Merged with the balancer's, key by key. */
-const MAPS = ['cache', 'healthCheck', 'retry', 'hints', 'trace']
+const MAPS = ['cache', 'healthCheck', 'retry', 'hints', 'trace', 'metrics']
 
 /** The effective settings of one service. `where` is the path of its options in error messages. */
 export function settingsOf(
   serviceId: string,
   own: ServiceOptions | readonly InstanceInit[],
   where: string,
-  balancer: Pick<LoadBalancerOptions, 'defaults' | 'discovery'>,
+  balancer: Pick<LoadBalancerOptions, 'defaults' | 'discovery' | 'discoveryMode'>,
+  quirks: Quirks,
 ): ServiceSettings {
   const service: ServiceOptions = Array.isArray(own) ? { instances: own } : (own as ServiceOptions)
   checkServiceOptions(service, where)
-  const { value, provenance } = overlay(service, balancer)
+  const { value, provenance } = overlay(service, balancer, where, quirks)
   if (service.instances !== undefined && service.discovery !== undefined) {
     throw new ConfigError(`${where} has instances and discovery: give one or the other`, { option: where, serviceId })
   }
-  const discovery = value.discovery === undefined ? undefined : discoveryOf(value.discovery, `${where}.discovery`)
+  const discovery =
+    value.discovery === undefined
+      ? undefined
+      : discoveryOf(value.discovery, `${where}.discovery`, balancer.discoveryMode, quirks)
   if (discovery === undefined && service.instances === undefined) {
     throw new ConfigError(`${where} needs instances or discovery`, { option: where, serviceId })
   }
@@ -108,13 +158,19 @@ export function settingsOf(
       { option: `${where}.suppliers`, serviceId },
     )
   }
-  const ttlMs = value.cache === false ? 0 : (msOf(value.cache?.ttlMs) ?? DEFAULTS.cache.ttlMs)
+  const health = value.healthCheck === false ? undefined : healthSettings(value.healthCheck, quirks)
   return {
     instances: service.instances,
     discovery,
-    cache: value.cache === false ? undefined : { ttlMs, staleMs: msOf(value.cache?.staleMs) ?? ttlMs },
+    discoveryTimeoutMs: msOf(value.discoveryTimeoutMs) as number,
+    freshness: freshnessOf(value, quirks),
+    cached: health === undefined && value.cache !== false,
+    protectMs: value.emptyList === 'trust' ? 0 : (msOf(value.emptyList.protectMs) as number),
+    health,
     suppliers,
+    passesRequest: value.callGetWithRequestOnDelegates,
     weighing: weighings[0],
+    sticky: suppliers.map(stickyOf).find((each) => each !== undefined),
     policy: policyOf(value.policy, `${where}.policy`),
     eager: value.eager,
     noInstance: value.noInstance,
@@ -124,8 +180,42 @@ export function settingsOf(
     timeoutMs: msOf(value.timeoutMs),
     release: value.release,
     leaseTimeoutMs: msOf(value.leaseTimeoutMs),
-    hint: value.hints?.[serviceId] ?? value.hints?.default,
+    hint: value.hints?.[serviceId] ?? value.hints?.default ?? (quirks.has('hint-default') ? 'default' : undefined),
+    xForwarded: value.xForwarded,
+    metrics: value.metrics === false ? undefined : value.metrics,
+    trace: { every: value.trace?.sample ? Math.round(1 / value.trace.sample) : 0, keep: value.trace?.keep ?? 100 },
+    quirks,
     provenance,
+  }
+}
+
+function freshnessOf({ cache, healthCheck }: Effective, quirks: Quirks): Freshness {
+  if (healthCheck !== false) {
+    const { refetchMs = quirks.has('health-list-once') ? Number.POSITIVE_INFINITY : REFETCH_MS } = healthCheck
+    const ttlMs = msOf(refetchMs) as number
+    return { ttlMs, staleMs: ttlMs }
+  }
+  if (cache === false) return { ttlMs: 0, staleMs: 0 }
+  const ttlMs = msOf(cache.ttlMs) ?? DEFAULTS.cache.ttlMs
+  return { ttlMs, staleMs: msOf(cache.staleMs) ?? (quirks.has('cache-no-stale') ? 0 : ttlMs) }
+}
+
+/** SCLB's `health-check.refetch-instances-interval`. */
+const REFETCH_MS = 25_000
+
+function healthSettings(health: HealthCheckOptions, quirks: Quirks): HealthSettings {
+  const intervalMs = msOf(health.intervalMs) ?? 25_000
+  return {
+    path: health.path ?? '/actuator/health',
+    port: health.port,
+    intervalMs,
+    timeoutMs: msOf(health.timeoutMs) ?? intervalMs,
+    initialDelayMs: msOf(health.initialDelayMs) ?? 0,
+    repeat: health.repeat ?? true,
+    publish: health.publish ?? (quirks.has('health-publish-each') ? 'each' : 'round'),
+    maxConcurrent: health.maxConcurrent ?? 64,
+    allUnhealthy: health.allUnhealthy ?? 'none',
+    accept: health.accept ?? ((response) => response.status === 200),
   }
 }
 
@@ -135,24 +225,43 @@ export function overrideRetry(base: RetrySettings, own: RetryOptions | false): R
   return { ...(base === NO_RETRY ? retrySettings({}) : base), ...definedSettings(own) }
 }
 
-/** Scalars of the service replace the balancer's, maps are merged, lists replaced. */
+/**
+ * Scalars of the service replace the balancer's, maps are merged, lists replaced. A preset stands below what is given
+ * beside it; its suppliers come first, those that are listed after them.
+ */
 function overlay(
   service: ServiceOptions,
   balancer: Pick<LoadBalancerOptions, 'defaults' | 'discovery'>,
+  where: string,
+  quirks: Quirks,
 ): { value: Effective; provenance: Provenance } {
   const provenance: Provenance = {}
   const value: Record<string, unknown> = {}
-  const layers: [Origin, object][] = [
-    ['default', DEFAULTS],
-    ['balancer', { ...(balancer.discovery !== undefined && { discovery: balancer.discovery }), ...balancer.defaults }],
-    ['service', service],
-  ]
-  for (const [from, layer] of layers) {
+  const add = (from: Origin, layer: object) => {
     for (const [key, given] of Object.entries(layer)) {
       if (given === undefined) continue
       value[key] = MAPS.includes(key) && isObject(given) && isObject(value[key]) ? { ...value[key], ...given } : given
       provenance[key] = { value: value[key], from }
     }
+  }
+  add('default', DEFAULTS)
+  for (const [from, layer] of [
+    ['balancer', { ...(balancer.discovery !== undefined && { discovery: balancer.discovery }), ...balancer.defaults }],
+    ['service', service],
+  ] as [Origin, ServiceOptions][]) {
+    if (layer.preset === undefined) {
+      add(from, layer)
+      continue
+    }
+    const place = from === 'service' ? `${where}.preset` : 'defaults.preset'
+    const preset = presetOf(layer.preset, place, quirks.has('preset-unknown-empty'))
+    add(from, { suppliers: [], ...preset })
+    add(
+      from,
+      layer.suppliers === undefined
+        ? layer
+        : { ...layer, suppliers: [...(preset.suppliers ?? []), ...layer.suppliers] },
+    )
   }
   if (service.instances !== undefined) {
     delete value.discovery

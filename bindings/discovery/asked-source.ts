@@ -1,49 +1,69 @@
-/** @module A list that is asked for, and cached: fresh, then served stale while one call refreshes it, then waited for. */
+/** @module A list that is asked for, and kept: fresh, then served stale while one call refreshes it, then waited for. */
 
 import type { ServiceSettings } from '../config/settings.js'
 import { DiscoveryError } from '../errors.js'
 import { isWorkers, startTimer } from '../runtime/host.js'
-import { type SingleFlight, singleFlight } from '../runtime/single-flight.js'
+import { type SingleFlight, singleFlight, unshared } from '../runtime/single-flight.js'
 import { waitFor } from '../runtime/wait.js'
 import type { ListChange } from '../types/answers.js'
 import type { DiscoveryClient } from '../types/extension.js'
-import type { InstanceInit } from '../types/instance.js'
 import type { WaitOptions } from '../types/request.js'
-import { ListSource, RETRY_MS, type SourceHost, type WaitUntil } from './list-source.js'
+import { ask, endedWithoutList, firstOf, isPromise, isStream, type List, type ListStream, listIn } from './ask.js'
+import { follow } from './follow.js'
+import { ListSource, NO_CHANGE, RETRY_MS, type SourceHost, type SourceSettings, type WaitUntil } from './list-source.js'
 
-/** SCLB's `service-discovery.timeout`. */
-const ASK_TIMEOUT_MS = 30_000
-
-const NO_CHANGE: ListChange = { added: [], removed: [], changed: [] }
+/** One question to the client. */
+interface Question {
+  /** Later questions have higher numbers. */
+  readonly number: number
+  readonly askedAt: number
+  /** Ends it. */
+  readonly stop: AbortController
+}
 
 export class AskedSource extends ListSource {
   readonly ages = true
-  readonly #ttlMs: number
-  readonly #staleMs: number
+  readonly #settings: SourceSettings & Pick<ServiceSettings, 'freshness' | 'discoveryTimeoutMs'>
   readonly #flight: SingleFlight
-  /** Ends the asking that is under way. */
-  #cancel: (() => void) | undefined
+  /** The questions under way, and the one whose answer goes on. */
+  readonly #questions = new Set<Question>()
+  #followed: Question | undefined
   /** How often it was asked, and the number of the question whose answer is in force. */
   #asked = 0
   #answered = 0
+  /** Before this nobody is asked in the background. */
   #retryAt = Number.NEGATIVE_INFINITY
   #lastChange: ListChange = NO_CHANGE
 
-  constructor(client: DiscoveryClient, cache: ServiceSettings['cache'], host: SourceHost) {
-    super(client, host)
-    this.#ttlMs = cache?.ttlMs ?? 0
-    this.#staleMs = cache?.staleMs ?? 0
-    this.#flight = singleFlight(host.clock)
+  constructor(
+    client: DiscoveryClient,
+    settings: SourceSettings & Pick<ServiceSettings, 'freshness' | 'discoveryTimeoutMs'>,
+    host: SourceHost,
+  ) {
+    super(client, host, settings)
+    this.#settings = settings
+    this.#flight = settings.quirks.has('cache-no-single-flight') ? unshared() : singleFlight(host.clock)
   }
 
+  isCurrent(nowMs: number): boolean {
+    if (!this.listed || this.doubt.since !== undefined) return false
+    return this.#followed !== undefined || nowMs - this.listedAt < this.#settings.freshness.ttlMs
+  }
+
+  /** As in SCLB a list of nobody is never fresh. */
   isFresh(nowMs: number): boolean {
-    return this.listed && nowMs - this.listedAt < this.#ttlMs
+    return this.isCurrent(nowMs) && (this.hasSomebody || this.#followed !== undefined)
   }
 
   /** A failed registry makes any age good enough, until it is asked again. */
-  mustWait(nowMs: number): boolean {
-    if (!this.listed) return true
-    return nowMs >= this.#retryAt && nowMs - this.listedAt >= this.#ttlMs + this.#staleMs
+  protected isDue(nowMs: number): boolean {
+    if (!this.hasList) return true
+    if (this.#followed !== undefined) return false
+    if (!this.hasSomebody) return true
+    if (nowMs < this.#retryAt) return false
+    if (this.doubt.since !== undefined) return this.doubt.leftMs(nowMs) === 0
+    const { ttlMs, staleMs } = this.#settings.freshness
+    return nowMs - this.listedAt >= ttlMs + staleMs
   }
 
   revive(waitUntil?: WaitUntil): void {
@@ -69,9 +89,9 @@ export class AskedSource extends ListSource {
     return this.#lastChange
   }
 
-  override accept(list: readonly InstanceInit[]): ListChange {
+  override accept(list: List): ListChange {
     this.#lastChange = super.accept(list)
-    this.#retryAt = Number.NEGATIVE_INFINITY
+    this.#retryAt = list.length > 0 ? Number.NEGATIVE_INFINITY : this.host.clock() + RETRY_MS
     return this.#lastChange
   }
 
@@ -82,70 +102,95 @@ export class AskedSource extends ListSource {
 
   override close(): void {
     super.close()
-    this.#cancel?.()
+    for (const { stop } of this.#questions) stop.abort(this.closed)
     this.#flight.release()
   }
 
   /** Never rejects. Of a client that answers at once, the list is in force when this returns. */
   #ask(): Promise<void> | undefined {
     if (this.closed !== undefined) return undefined
-    const { serviceId } = this.host
-    const number = ++this.#asked
-    const limit = new AbortController()
+    const client = this.client as DiscoveryClient
+    const { serviceId, clock } = this.host
+    const question: Question = { number: ++this.#asked, askedAt: clock(), stop: new AbortController() }
+    const { signal } = question.stop
     // On Workers another request may close the service, and must not touch the I/O of this one.
-    if (!isWorkers()) this.#cancel = () => limit.abort(this.closed)
-    const cancelTimer = startTimer(() => {
-      const message = `discovery "${this.client?.name}" did not answer within ${ASK_TIMEOUT_MS} ms`
-      limit.abort(new DiscoveryError(message, { serviceId }))
-    }, ASK_TIMEOUT_MS)
+    if (!isWorkers()) this.#questions.add(question)
+    const cancelTimer = this.#limit(question)
     const end = () => {
       cancelTimer()
-      this.#cancel = undefined
+      if (question !== this.#followed) this.#questions.delete(question)
     }
+    const failed = (error: unknown) => this.fail(error)
     try {
-      const answer = this.#answer(limit.signal)
-      if (!('then' in answer)) {
-        end()
-        this.#take(answer, number)
-        return undefined
+      const answer = ask(client, serviceId, signal)
+      if (isStream(answer) && !isWorkers()) {
+        return waitFor(this.#follow(answer, question), { signal }, 'discovery').catch(failed).finally(end)
       }
-      return waitFor(answer, { signal: limit.signal }, 'discovery')
-        .then(
-          (list) => this.#take(list, number),
-          (error) => this.fail(error),
-        )
-        .finally(end)
+      const list = isStream(answer) ? firstOf(answer, client.name, serviceId) : answer
+      if (isPromise(list)) {
+        return waitFor(list, { signal }, 'discovery')
+          .then((list) => this.#take(list, question), failed)
+          .finally(end)
+      }
+      end()
+      this.#take(list, question)
     } catch (error) {
       end()
       this.fail(error)
-      return undefined
     }
+    return undefined
   }
 
-  #answer(signal: AbortSignal): Promise<readonly InstanceInit[]> | readonly InstanceInit[] {
-    const client = this.client as DiscoveryClient
-    if (client.get !== undefined) return client.get(this.host.serviceId, { signal })
-    return firstOf(client, this.host.serviceId, signal)
+  /** Ends a question that takes too long. SCLB's limit on a blocking client ends nothing: the answer comes too late. */
+  #limit({ stop }: Question): () => void {
+    const { discoveryTimeoutMs, quirks } = this.#settings
+    if (quirks.has('discovery-timeout-late')) return () => {}
+    return startTimer(() => stop.abort(this.#tooLate()), discoveryTimeoutMs)
+  }
+
+  #tooLate(): DiscoveryError {
+    const { serviceId } = this.host
+    const message = `discovery "${this.client?.name}" did not answer within ${this.#settings.discoveryTimeoutMs} ms`
+    return new DiscoveryError(message, { serviceId })
+  }
+
+  /** While an answer goes on, what it said last is fresh. */
+  async #follow(stream: ListStream, question: Question): Promise<void> {
+    const take = (list: List) => {
+      if (this.#followed !== question) this.#leave(this.#followed)
+      this.#followed = question
+      this.#take(list, question)
+    }
+    const ended = (error?: unknown) => {
+      this.#questions.delete(question)
+      if (this.#followed !== question) return
+      this.#followed = undefined
+      if (this.hasList) this.listedAt = this.host.clock()
+      if (error !== undefined) this.fail(error)
+    }
+    if (await follow(stream, { take, ended }, question.stop.signal)) return
+    throw endedWithoutList((this.client as DiscoveryClient).name, this.host.serviceId)
+  }
+
+  /** Another answer goes on now. */
+  #leave(question: Question | undefined): void {
+    if (question === undefined) return
+    question.stop.abort()
+    this.#questions.delete(question)
   }
 
   /** The answer to an earlier question than the one whose answer is in force comes too late. */
-  #take(list: readonly InstanceInit[], number: number): void {
+  #take(answer: List, { number, askedAt }: Question): void {
     if (this.closed !== undefined || number < this.#answered) return
     this.#answered = number
+    const { discoveryTimeoutMs, quirks } = this.#settings
+    const { serviceId, clock } = this.host
     try {
-      this.accept(list)
+      const isLate = quirks.has('discovery-timeout-late') && clock() - askedAt >= discoveryTimeoutMs
+      this.accept(isLate ? [] : listIn(answer, (this.client as DiscoveryClient).name, serviceId, quirks))
+      if (isLate) this.fail(this.#tooLate())
     } catch (error) {
       this.fail(error)
     }
   }
-}
-
-/** What a client that only pushes says first. */
-async function firstOf(
-  client: DiscoveryClient,
-  serviceId: string,
-  signal: AbortSignal,
-): Promise<readonly InstanceInit[]> {
-  for await (const list of (client as Required<DiscoveryClient>).watch(serviceId, { signal })) return list
-  throw new DiscoveryError(`discovery "${client.name}" ended its watch of "${serviceId}" without a list`, { serviceId })
 }

@@ -1,53 +1,88 @@
 /** @module Where a service's list comes from, and how old it is. One subclass for each way a list arrives. */
 
+import type { ServiceSettings } from '../config/settings.js'
 import { ClosedError, DiscoveryError } from '../errors.js'
 import type { ListChange } from '../types/answers.js'
 import type { DiscoveryClient } from '../types/extension.js'
 import type { InstanceInit } from '../types/instance.js'
 import type { WaitOptions } from '../types/request.js'
+import { EmptyListDoubt } from './empty-list-doubt.js'
+import { within } from './within.js'
 
 export interface SourceHost {
   readonly serviceId: string
   readonly clock: () => number
   /** Puts a list in force. Throws if it can't be read; the old one then stays. */
   publish(list: readonly InstanceInit[]): ListChange
+  /** The registry lists nobody, which is not believed yet. */
+  doubted(): void
   failed(error: unknown): void
 }
 
+/** What has to be known of a list before it is used: who of it is alive. */
+export interface Gate {
+  readonly open: boolean
+  /** Begins to find out, if it has not. */
+  begin(): void
+  /** Resolves when the gate is open, or nothing more will come of it. */
+  passed(options: WaitOptions): Promise<void>
+}
+
+export type SourceSettings = Pick<ServiceSettings, 'protectMs' | 'quirks'>
+
 export type WaitUntil = ((promise: Promise<unknown>) => void) | undefined
 
-/** How long the registry is left alone after it failed. */
+/** How long the registry is left alone after it failed, or said that there is nobody. */
 export const RETRY_MS = 1_000
+
+export const NO_CHANGE: ListChange = Object.freeze({ added: [], removed: [], changed: [] })
 
 export abstract class ListSource {
   /** Undefined: the list was written by the user. */
   readonly client: DiscoveryClient | undefined
   /** Whether the list grows old by itself: picks then look at the clock. */
   abstract readonly ages: boolean
-  /** A list has been in force, perhaps an empty one. */
-  listed = false
   /** What the last answer failed with; undefined after a good one. */
   lastError: unknown
   failures = 0
+  gate: Gate | undefined
+  readonly doubt: EmptyListDoubt
   protected readonly host: SourceHost
   /** Set when the service has closed. */
   protected closed: ClosedError | undefined
   protected listedAt = Number.NaN
+  /** A list is in force, perhaps an empty one. */
+  protected hasList = false
+  /** The list in force names somebody. */
+  protected hasSomebody = false
+  /** SCLB's: a failure is nobody, not the last good list. */
+  readonly #failureEmpties: boolean
 
-  constructor(client: DiscoveryClient | undefined, host: SourceHost) {
+  constructor(client: DiscoveryClient | undefined, host: SourceHost, settings?: SourceSettings) {
     this.client = client
     this.host = host
+    this.doubt = new EmptyListDoubt(settings?.protectMs ?? 0)
+    this.#failureEmpties = settings?.quirks.has('discovery-failure-empties') ?? false
+  }
+
+  /** There is a list to pick from, perhaps an empty one. */
+  get listed(): boolean {
+    return this.hasList && (this.gate === undefined || this.gate.open)
   }
 
   /** Since the list was last confirmed; NaN: there is none. */
   get ageMs(): number {
-    return this.listed ? this.host.clock() - this.listedAt : Number.NaN
+    return this.hasList ? this.host.clock() - this.listedAt : Number.NaN
   }
 
+  /** The list in force is what the source says, as far as is known. */
+  abstract isCurrent(nowMs: number): boolean
+
+  /** Current, and no reason to ask again: one that names nobody always is. */
   abstract isFresh(nowMs: number): boolean
 
-  /** Whether a call that can wait should, rather than be served the list at hand. */
-  abstract mustWait(nowMs: number): boolean
+  /** Whether a call that can wait should wait for a list. */
+  protected abstract isDue(nowMs: number): boolean
 
   /** Sees to it that a list arrives, if one is due. Never throws; a failure is recorded. */
   abstract revive(waitUntil?: WaitUntil): void
@@ -58,24 +93,51 @@ export abstract class ListSource {
   /** Asks now, whatever the age of the list. */
   abstract refresh(options?: WaitOptions): Promise<ListChange>
 
+  /** Whether a call that can wait should, rather than be served what is at hand. */
+  mustWait(nowMs: number): boolean {
+    return (this.gate !== undefined && !this.gate.open) || this.isDue(nowMs)
+  }
+
   /**
-   * Resolves when there is a list that need not be waited for: true if it was.
+   * Resolves when there is a list that need not be waited for, and is known who of it is alive: true if it was
+   * waited for.
    * @throws EVENKEEL_DISCOVERY if there is none and the source failed; EVENKEEL_TIMEOUT; the signal's reason
    */
   async ready(options: WaitOptions = {}): Promise<boolean> {
     if (!this.mustWait(this.host.clock())) return false
-    await this.arrival(options)
+    const { gate } = this
+    if (gate === undefined || gate.open) {
+      await this.readyList(options)
+      return true
+    }
+    await within(options, `waiting for the instances of "${this.host.serviceId}"`, async (signal) => {
+      await this.readyList({ signal })
+      await gate.passed({ signal })
+    })
     if (this.closed !== undefined) throw this.closed
-    if (!this.listed) throw this.unavailable()
     return true
   }
 
-  /** Puts a whole list in force. */
+  /** As `ready`, whoever of the list is alive. */
+  async readyList(options: WaitOptions): Promise<void> {
+    if (!this.isDue(this.host.clock())) return
+    await this.arrival(options)
+    if (this.closed !== undefined) throw this.closed
+    if (!this.hasList) throw this.unavailable()
+  }
+
+  /** Puts a whole list in force, unless it is a sudden "none" that is not believed yet. */
   accept(list: readonly InstanceInit[]): ListChange {
-    const change = this.host.publish(list)
-    this.listed = true
-    this.listedAt = this.host.clock()
+    const nowMs = this.host.clock()
     this.lastError = undefined
+    if (!this.doubt.believes(list, this.hasSomebody, nowMs)) {
+      this.host.doubted()
+      return NO_CHANGE
+    }
+    const change = this.host.publish(list)
+    this.hasList = true
+    this.hasSomebody = list.length > 0
+    this.listedAt = nowMs
     return change
   }
 
@@ -85,6 +147,8 @@ export abstract class ListSource {
   }
 
   protected fail(error: unknown): void {
+    if (this.closed !== undefined) return
+    if (this.#failureEmpties) this.#acceptNobody()
     if (this.closed !== undefined) return
     this.failures++
     this.lastError = error
@@ -96,5 +160,13 @@ export abstract class ListSource {
     const reason = this.lastError instanceof Error ? this.lastError.message : String(this.lastError)
     const message = `discovery "${this.client?.name}" could not list "${serviceId}": ${reason}`
     return new DiscoveryError(message, { serviceId, cause: this.lastError })
+  }
+
+  #acceptNobody(): void {
+    try {
+      this.accept([])
+    } catch {
+      // A listener of the change has closed the service.
+    }
   }
 }

@@ -11,6 +11,6 @@ export function sourceOf(settings: ServiceSettings, host: SourceHost): ListSourc
   const { discovery } = settings
   if (discovery === undefined) return new StaticSource(host)
   // A watch lives on after the request that began it, which nothing does on Workers: there it is asked.
-  if (discovery.watch !== undefined && !isWorkers()) return new WatchedSource(discovery, host)
-  return new AskedSource(discovery, settings.cache, host)
+  if (discovery.watch !== undefined && !isWorkers()) return new WatchedSource(discovery, settings, host)
+  return new AskedSource(discovery, settings, host)
 }

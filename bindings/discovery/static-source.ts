@@ -11,15 +11,21 @@ export class StaticSource extends ListSource {
     super(undefined, host)
   }
 
-  isFresh(): boolean {
+  isCurrent(): boolean {
     return true
   }
 
-  mustWait(): boolean {
+  isFresh(): boolean {
+    return this.listed
+  }
+
+  protected isDue(): boolean {
     return false
   }
 
-  revive(): void {}
+  revive(): void {
+    this.gate?.begin()
+  }
 
   protected async arrival(): Promise<void> {}
 

@@ -5,9 +5,9 @@ import { startTimer } from '../runtime/host.js'
 import { waitFor } from '../runtime/wait.js'
 import type { ListChange } from '../types/answers.js'
 import type { DiscoveryClient } from '../types/extension.js'
-import type { InstanceInit } from '../types/instance.js'
 import type { WaitOptions } from '../types/request.js'
-import { ListSource, RETRY_MS, type SourceHost } from './list-source.js'
+import { type List, listIn } from './ask.js'
+import { ListSource, NO_CHANGE, RETRY_MS, type SourceHost, type SourceSettings } from './list-source.js'
 
 const MOST_RETRY_MS = 30_000
 
@@ -16,17 +16,24 @@ export class WatchedSource extends ListSource {
   readonly #stop = new AbortController()
   #watching = false
   readonly #waiting = new Set<() => void>()
+  readonly #settings: SourceSettings
+  #cancelDoubt = () => {}
 
-  constructor(client: DiscoveryClient, host: SourceHost) {
-    super(client, host)
+  constructor(client: DiscoveryClient, settings: SourceSettings, host: SourceHost) {
+    super(client, host, settings)
+    this.#settings = settings
+  }
+
+  isCurrent(): boolean {
+    return this.listed && this.doubt.since === undefined
   }
 
   isFresh(): boolean {
     return this.listed
   }
 
-  mustWait(): boolean {
-    return !this.listed
+  protected isDue(): boolean {
+    return !this.hasList
   }
 
   revive(): void {
@@ -37,7 +44,7 @@ export class WatchedSource extends ListSource {
 
   protected async arrival(options: WaitOptions): Promise<void> {
     this.revive()
-    if (this.listed || this.lastError !== undefined) return
+    if (this.hasList || this.lastError !== undefined) return
     let wake = () => {}
     const arrived = new Promise<void>((resolve) => {
       wake = resolve
@@ -52,18 +59,23 @@ export class WatchedSource extends ListSource {
 
   /** A watched list is as new as can be: waits for the first. */
   async refresh(options: WaitOptions = {}): Promise<ListChange> {
-    await this.ready(options)
-    return { added: [], removed: [], changed: [] }
+    await this.readyList(options)
+    return NO_CHANGE
   }
 
-  override accept(list: readonly InstanceInit[]): ListChange {
+  override accept(list: List): ListChange {
+    this.#cancelDoubt()
     const change = super.accept(list)
+    // Nobody may ever push that list again: it comes into force by itself when there is no doubt left.
+    const leftMs = this.doubt.leftMs(this.host.clock())
+    if (leftMs > 0) this.#cancelDoubt = startTimer(() => this.#take([]), Math.ceil(leftMs))
     this.#wake()
     return change
   }
 
   override close(): void {
     super.close()
+    this.#cancelDoubt()
     this.#stop.abort(this.closed)
     this.#wake()
   }
@@ -98,9 +110,9 @@ export class WatchedSource extends ListSource {
     signal.addEventListener('abort', cancel, { once: true })
   }
 
-  #take(list: readonly InstanceInit[]): void {
+  #take(list: List): void {
     try {
-      this.accept(list)
+      this.accept(listIn(list, (this.client as DiscoveryClient).name, this.host.serviceId, this.#settings.quirks))
     } catch (error) {
       this.fail(error)
     }

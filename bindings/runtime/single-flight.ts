@@ -46,6 +46,15 @@ export function shared(): SingleFlight {
   }
 }
 
+/** Everybody runs his own. */
+export function unshared(): SingleFlight {
+  return {
+    busy: false,
+    run: (work) => work() ?? Promise.resolve(),
+    release() {},
+  }
+}
+
 /** How long a claim keeps others off. Its owner may have been cancelled, which nobody is told. */
 const CLAIM_MS = 1_000
 const FIRST_LOOK_MS = 2

@@ -6,7 +6,7 @@ import type { Pointer } from '../core/exports.js'
 import type { Candidates } from '../types/extension.js'
 import type { ServiceInstance } from '../types/instance.js'
 import type { Members } from './members.js'
-import { StageMemo } from './memo.js'
+import { MemoBudget, StageMemo } from './memo.js'
 import type { Resources } from './resources.js'
 
 /**
@@ -62,7 +62,15 @@ export class CandidateList implements Candidates {
 
   /** What the chain's stage with this index made of this list so far. */
   memoOf(stage: number): StageMemo {
-    return (this.#memos[stage] ??= new StageMemo(this))
+    return (this.#memos[stage] ??= new StageMemo(this, this.tree.budgetOf(stage)))
+  }
+
+  /** The same candidates as a list of its own, which outlives this one. */
+  copy(): CandidateList {
+    return this.tree.pickOut(
+      this,
+      this.instances.map((_, i) => i),
+    )
   }
 
   /** Frees this list in the core and all that was derived from it. */
@@ -84,8 +92,11 @@ export class CandidateTree {
   /** The order that the policy picks a weighted list by. */
   readonly order: number
   readonly root: CandidateList
+  /** Answers of stages that were given up so far: who remembers a whole walk must look. */
+  evictions = 0
   readonly #columns = new Map<string, Column>()
   readonly #resources: Resources
+  readonly #budgets: MemoBudget[] = []
 
   constructor(core: Core, resources: Resources, order: number) {
     const { members } = resources
@@ -151,6 +162,11 @@ export class CandidateTree {
     column = { pointer, ids }
     this.#columns.set(name, column)
     return column
+  }
+
+  /** What the chain's stage with this index may keep of its answers. */
+  budgetOf(stage: number): MemoBudget {
+    return (this.#budgets[stage] ??= new MemoBudget(this))
   }
 
   /** Gives a list back to the core, and all that was derived from it, when no pick looks at it any more. */

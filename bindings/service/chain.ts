@@ -6,45 +6,67 @@ import type { Stage } from '../supplier/stage.js'
 import type { ServiceInstance } from '../types/instance.js'
 import type { PickRequest } from '../types/request.js'
 import type { CandidateList, CandidateTree } from './candidates.js'
-import type { Step } from './memo.js'
+import type { Cut, Step } from './memo.js'
+import { type Walk, Walks } from './walks.js'
+
+/** How a chain treats what a call has tried. */
+export interface RetryAwareness {
+  readonly avoidPrevious: boolean
+  /** SCLB's: only the first row of only the last instance is left out. */
+  readonly oneRow: boolean
+  /** SCLB's: if the chain leaves nothing else, the same again. */
+  readonly noSecondList: boolean
+}
 
 export class Chain {
   /** Runs code that is not evenkeel's. */
   readonly foreign: boolean
-  readonly avoidPrevious: boolean
+  readonly retries: RetryAwareness
   readonly #stages: readonly Stage[]
   /** The first stages, as far as they depend on no request: their outcome is kept for the whole tree. */
   readonly #fixed: number
   /** Whether a stage wants to know what was picked. */
   readonly hears: boolean
   readonly #hearing: readonly Stage[]
+  /** Walks are remembered: no answer has to be asked for anew, no stage has to hear of what it is offered. */
+  readonly #remembers: boolean
+  /** The stages by whose keys a walk is known again. */
+  readonly #keyed: readonly number[]
+  readonly #keys: (string | undefined)[] = []
+  readonly #walks = new Walks()
+  #evictions = 0
   #tree: CandidateTree | undefined
   #start: CandidateList | undefined
   #fixedSteps: readonly Step[] = []
   #fixedFallbacks: readonly Step[] = []
 
-  constructor(stages: readonly Stage[], avoidPrevious: boolean) {
+  constructor(stages: readonly Stage[], retries: RetryAwareness) {
     this.#stages = stages
-    this.avoidPrevious = avoidPrevious
+    this.retries = retries
     this.#hearing = stages.filter((stage) => stage.selected !== undefined)
     this.hears = this.#hearing.length > 0
     this.foreign = stages.some((stage) => stage.foreign)
     const open = stages.findIndex((stage) => stage.memo !== 'fixed')
     this.#fixed = open < 0 ? stages.length : open
+    const walked = stages.slice(this.#fixed)
+    this.#remembers = walked.length > 0 && walked.every((stage) => stage.memo !== 'never' && !stage.offered)
+    this.#keyed = stages.flatMap((stage, i) => (i >= this.#fixed && stage.memo === 'keyed' ? [i] : []))
   }
 
   /** The candidates of this request. Calls `onFallback` for each stage that offers something other than what was asked. */
   candidates(tree: CandidateTree, request: PickRequest, onFallback: (step: Step) => void): CandidateList {
     if (this.#tree !== tree) this.#begin(tree, request)
-    let list = this.#start as CandidateList
     for (let i = 0; i < this.#fixedFallbacks.length; i++) onFallback(this.#fixedFallbacks[i] as Step)
-    for (let i = this.#fixed; i < this.#stages.length; i++) {
-      const stage = this.#stages[i] as Stage
-      const step = stepBy(stage, i, list, request)
-      if (step.fellBack) onFallback(step)
-      list = step.list
+    // Each key is asked for once a pick: some are drawn.
+    const keys = this.#keys
+    for (let i = 0; i < this.#keyed.length; i++) {
+      keys[i] = (this.#stages[this.#keyed[i] as number] as Stage).key(request)
     }
-    return list
+    if (!this.#remembers) return this.#walk(this.#start as CandidateList, keys, request, onFallback)
+    if (tree.evictions !== this.#evictions) this.#forgetWalks(tree)
+    const walk = this.#walks.recall(keys) ?? this.#remembered(tree, keys.slice(), request)
+    for (let i = 0; i < walk.fellBack.length; i++) onFallback(walk.fellBack[i] as Step)
+    return walk.list
   }
 
   /** What is left by the first stages, as far as they depend on no request. */
@@ -60,25 +82,33 @@ export class Chain {
     return this.#fixedFallbacks.length > 0 ? undefined : list
   }
 
-  /** The candidates left for another try of the same call; a list of its own, which the caller frees if it is new. */
-  withoutPrevious(list: CandidateList, request: PickRequest, onFallback: (step: Step) => void): CandidateList {
-    const cut = cutPrevious(list, request.previous ?? [])
-    if (cut.fellBack) onFallback({ ...cut, stage: RETRY_AWARE, from: list })
-    return cut.list
+  /**
+   * What retry-aware makes of the candidates for another try of the same call: those that it has not tried; if there
+   * are none, what the chain makes of the instances that it has not tried (preferences then fall back, strict
+   * suppliers stay strict: spring-cloud-commons 880); if that is nobody too, the candidates as they are.
+   * The caller retires the list if it is a new one.
+   */
+  withoutPrevious(tree: CandidateTree, list: CandidateList, request: PickRequest): Step {
+    const previous = request.previous ?? []
+    const cut = cutPrevious(list, previous, this.retries.oneRow)
+    const step: Step = { ...cut, stage: RETRY_AWARE, from: list }
+    if (!cut.fellBack || this.retries.noSecondList) return step
+    const others = this.#othersFor(tree, request)
+    return others === undefined ? step : { ...step, list: others, reason: `${cut.reason}: others are offered` }
   }
 
-  /** Every step for this request, for `explain`. */
-  steps(tree: CandidateTree, request: PickRequest): readonly Step[] {
+  /** Every step for this request. @param picking a pick is made of the last one's list */
+  steps(tree: CandidateTree, request: PickRequest, picking = false): readonly Step[] {
     if (this.#tree !== tree) this.#begin(tree, request)
-    const steps = [...this.#fixedSteps]
-    let list = this.#start as CandidateList
-    for (let i = this.#fixed; i < this.#stages.length; i++) {
-      const stage = this.#stages[i] as Stage
-      const step = stepBy(stage, i, list, request)
-      steps.push(step)
-      list = step.list
-    }
-    return steps
+    return [...this.#fixedSteps, ...this.#stepsFrom(this.#start as CandidateList, this.#fixed, request, picking)]
+  }
+
+  /** Strict stages that come after a preference, each with the preference before it: there may be a match it hid. */
+  misplaced(): { strict: string; after: string }[] {
+    return this.#stages.flatMap(({ name, leaning }, i) => {
+      const before = this.#stages.slice(0, i).find((stage) => stage.leaning === 'preference')
+      return leaning === 'strict' && before !== undefined ? [{ strict: name, after: before.name }] : []
+    })
   }
 
   /** Tells the suppliers that want to know, innermost last as in SCLB. */
@@ -90,8 +120,7 @@ export class Chain {
     const steps: Step[] = []
     let list = tree.root
     for (let i = 0; i < this.#fixed; i++) {
-      const stage = this.#stages[i] as Stage
-      const step = stepBy(stage, i, list, request)
+      const step = stepBy(this.#stages[i] as Stage, i, list, request, undefined)
       steps.push(step)
       list = step.list
     }
@@ -99,16 +128,78 @@ export class Chain {
     this.#start = list
     this.#fixedSteps = steps
     this.#fixedFallbacks = steps.filter((step) => step.fellBack)
+    this.#forgetWalks(tree)
+  }
+
+  #forgetWalks(tree: CandidateTree): void {
+    this.#walks.clear()
+    this.#evictions = tree.evictions
+  }
+
+  #remembered(tree: CandidateTree, keys: readonly (string | undefined)[], request: PickRequest): Walk {
+    const fellBack: Step[] = []
+    const list = this.#walk(this.#start as CandidateList, keys, request, (step) => fellBack.push(step))
+    const walk = { keys, list, fellBack }
+    // What made room for this walk may have belonged to it.
+    if (tree.evictions === this.#evictions) this.#walks.remember(walk)
+    return walk
+  }
+
+  /** @param keys of the keyed stages, in their order */
+  #walk(
+    start: CandidateList,
+    keys: readonly (string | undefined)[],
+    request: PickRequest,
+    onFallback: (step: Step) => void,
+  ): CandidateList {
+    let list = start
+    let keyed = 0
+    for (let i = this.#fixed; i < this.#stages.length; i++) {
+      const stage = this.#stages[i] as Stage
+      if (stage.offered !== undefined) stage.offered(list)
+      const step = stepBy(stage, i, list, request, stage.memo === 'keyed' ? keys[keyed++] : undefined)
+      if (step.fellBack) onFallback(step)
+      list = step.list
+    }
+    return list
+  }
+
+  #stepsFrom(start: CandidateList, first: number, request: PickRequest, picking: boolean): Step[] {
+    const steps: Step[] = []
+    let list = start
+    for (let i = first; i < this.#stages.length; i++) {
+      const stage = this.#stages[i] as Stage
+      if (picking && stage.offered !== undefined) stage.offered(list)
+      const step = stepBy(stage, i, list, request, keyOf(stage, request))
+      steps.push(step)
+      list = step.list
+    }
+    return steps
+  }
+
+  /** The chain's answer to a list without what was tried, as a list of its own; undefined if that is nobody. */
+  #othersFor(tree: CandidateTree, request: PickRequest): CandidateList | undefined {
+    const { list: untried }: Cut = cutPrevious(tree.root, request.previous ?? [], false)
+    if (untried === tree.root) return undefined
+    const { list } = this.#stepsFrom(untried, 0, request, false).at(-1) ?? { list: untried }
+    const others = list.length === 0 ? undefined : list.copy()
+    tree.retire(untried)
+    return others
   }
 }
 
+function keyOf(stage: Stage, request: PickRequest): string | undefined {
+  return stage.memo === 'keyed' ? stage.key(request) : undefined
+}
+
 /** Asks the memo first. What may not be memoised replaces the stage's last answer, so that it is freed in time. */
-function stepBy(stage: Stage, index: number, from: CandidateList, request: PickRequest): Step {
+function stepBy(stage: Stage, index: number, from: CandidateList, request: PickRequest, key: string | undefined): Step {
+  // Of nobody nothing can be kept: the reason is the layer's that left nobody.
+  if (from.length === 0) return { stage: stage.name, from, list: from, fellBack: false, reason: undefined }
   const memo = from.memoOf(index)
-  const key = stage.memo === 'keyed' ? stage.key(request) : undefined
   const known = stage.memo === 'never' ? undefined : memo.recall(key)
   if (known !== undefined) return known
-  const { list, fellBack, reason } = stage.cut(from, request)
+  const { list, fellBack, reason } = stage.cut(from, request, key)
   const step: Step = { stage: stage.name, from, list, fellBack, reason }
   memo.remember(key, step)
   return step

@@ -1,9 +1,10 @@
 /** @module Why a request would go where it goes: each layer's part, and what looks like a mistake. */
 
-import { cutPrevious, RETRY_AWARE } from '../supplier/retry-aware.js'
+import { HEALTH_CHECK } from '../health/health-stage.js'
 import type { ExplainedLayer, Explanation } from '../types/answers.js'
 import type { PickRequest } from '../types/request.js'
 import type { CandidateTree } from './candidates.js'
+import { DRAINED } from './drains.js'
 import type { Step } from './memo.js'
 import type { BalancedService } from './service.js'
 
@@ -14,30 +15,13 @@ export function explain(service: BalancedService, tree: CandidateTree, request: 
   const steps = [...chain.steps(tree, request)]
   const before = steps.at(-1)?.list ?? tree.root
   let candidates = before.instances
-  if (request.previous?.length && chain.avoidPrevious) {
-    const cut = cutPrevious(before, request.previous)
-    steps.push({ ...cut, stage: RETRY_AWARE, from: before })
-    candidates = cut.list.instances
-    if (cut.list !== before) tree.retire(cut.list)
+  if (request.previous?.length && chain.retries.avoidPrevious) {
+    const step = chain.withoutPrevious(tree, before, request)
+    steps.push(step)
+    candidates = step.list.instances
+    if (step.list !== before) tree.retire(step.list)
   }
-  const failure =
-    source.lastError === undefined
-      ? undefined
-      : `failed: ${source.lastError instanceof Error ? source.lastError.message : source.lastError}`
-  const age = source.listed ? { ageMs: source.ageMs } : {}
-  const layers: ExplainedLayer[] = [
-    { name: 'discovery', in: found, out: found, ...(failure && { reason: failure }), ...age },
-  ]
-  if (source.ages && service.settings.cache !== undefined) layers.push({ name: 'cache', in: found, out: found, ...age })
-  for (const step of steps) {
-    layers.push({
-      name: step.stage,
-      in: step.from.length,
-      out: step.list.length,
-      ...(step.fellBack && { fellBack: true }),
-      ...(step.reason !== undefined && { reason: step.reason }),
-    })
-  }
+  const layers = layersOf(service, found, steps)
   return {
     serviceId: service.serviceId,
     policy: service.settings.policy.name,
@@ -49,21 +33,57 @@ export function explain(service: BalancedService, tree: CandidateTree, request: 
     },
     layers,
     candidates,
-    excluded: steps.flatMap(excludedBy),
+    excluded: steps.flatMap((step) => excludedBy(service, step)),
     notes: notesOn(service, steps),
   }
 }
 
-function excludedBy(step: Step): Explanation['excluded'] {
+/** What each layer did, discovery first. */
+export function layersOf(service: BalancedService, found: number, steps: readonly Step[]): ExplainedLayer[] {
+  const { source } = service
+  const failure =
+    source.lastError === undefined
+      ? undefined
+      : `failed: ${source.lastError instanceof Error ? source.lastError.message : source.lastError}`
+  const age = source.listed ? { ageMs: source.ageMs } : {}
+  const layers: ExplainedLayer[] = [
+    { name: 'discovery', in: found, out: found, ...(failure && { reason: failure }), ...age },
+  ]
+  if (source.ages && service.settings.cached) layers.push({ name: 'cache', in: found, out: found, ...age })
+  for (const { stage, from, list, fellBack, reason } of steps) {
+    if (stage === DRAINED && list === from) continue
+    layers.push({
+      name: stage,
+      in: from.length,
+      out: list.length,
+      ...(fellBack && { fellBack: true }),
+      ...(reason !== undefined && { reason }),
+    })
+  }
+  return layers
+}
+
+function excludedBy({ health }: BalancedService, step: Step): Explanation['excluded'] {
   if (step.list === step.from) return []
   const kept = new Set(step.list.instances)
+  const own = step.stage === HEALTH_CHECK ? health : undefined
   return step.from.instances
     .filter((instance) => !kept.has(instance))
-    .map(({ instanceId }) => ({ instanceId, by: step.stage, reason: step.reason ?? `${step.stage} left it out` }))
+    .map((instance) => ({
+      instanceId: instance.instanceId,
+      by: step.stage,
+      reason: own?.reasonOf(instance) ?? step.reason ?? `${step.stage} left it out`,
+    }))
 }
 
 /** Metadata that only a supplier gives a meaning. */
-const MEANT_FOR: Record<string, string> = { weight: 'weighted', zone: 'zone-preference', hint: 'hint' }
+const MEANT_FOR: Record<string, string> = {
+  weight: 'weighted',
+  zone: 'zone-preference',
+  hint: 'hint',
+  API_VERSION: 'api-version',
+  canary: 'canary',
+}
 
 function notesOn(service: BalancedService, steps: readonly Step[]): string[] {
   const notes: string[] = []
@@ -84,7 +104,21 @@ function notesOn(service: BalancedService, steps: readonly Step[]): string[] {
     if (step.reason === 'own zone unset') notes.push('own zone unset: zone-preference keeps everything')
     if (step.fellBack) notes.push(`${step.stage} fell back to ${step.list.length} instances: ${step.reason}`)
   }
-  if (service.source.lastError !== undefined && service.source.listed)
-    notes.push('discovery failed: the last good list is served')
+  for (const { strict, after } of service.picker.chain.misplaced()) {
+    notes.push(`"${strict}" is strict and comes after the preference "${after}": list it before`)
+  }
+  for (const id of service.drainedIds()) {
+    if (!instances.some(({ instanceId }) => instanceId === id)) notes.push(`"${id}" is drained and not in the list`)
+  }
+  const { source } = service
+  if (source.lastError !== undefined && source.listed) {
+    const isEmptied = service.settings.quirks.has('discovery-failure-empties')
+    notes.push(`discovery failed: ${isEmptied ? 'nobody' : 'the last good list'} is served`)
+  }
+  if (source.doubt.since !== undefined) {
+    const nowMs = service.clock()
+    const [sinceMs, leftMs] = [nowMs - source.doubt.since, source.doubt.leftMs(nowMs)].map(Math.round)
+    notes.push(`the registry lists nobody since ${sinceMs} ms; the last list is kept for ${leftMs} ms`)
+  }
   return notes
 }

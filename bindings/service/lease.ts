@@ -1,12 +1,15 @@
 /** @module One pick of a service, completed exactly once. */
 
 import { reconstructUrl } from '../client/uri.js'
+import type { Quirks } from '../compat/quirks.js'
 import type { FetchLike, ServiceInstance } from '../types/instance.js'
 import type { Lease, Outcome, PickRequest } from '../types/request.js'
 import { DISPOSE } from './dispose.js'
+import type { OpenRecord } from './traces.js'
 
 /** What a lease needs of its service. */
 export interface LeaseOwner {
+  readonly settings: { readonly quirks: Quirks }
   /** @param row the lease's row in the core */
   settle(lease: ServiceLease, row: number, outcome: Outcome): void
   sendThrough(lease: ServiceLease, input: string | URL | Request, init?: RequestInit): Promise<Response>
@@ -22,6 +25,8 @@ export class ServiceLease implements Lease {
   readonly request: PickRequest
   /** When it was picked or sent, in the clock's ms; undefined where nobody measures. */
   startedAt: number | undefined
+  /** What `recent()` tells of it, if it is one of those. */
+  record: OpenRecord | undefined
   readonly #owner: LeaseOwner
   /** Its instance's row in the core, until it is done. */
   #row: number
@@ -43,7 +48,7 @@ export class ServiceLease implements Lease {
   }
 
   url(original: string | URL): string {
-    return reconstructUrl(this.instance, original)
+    return reconstructUrl(this.instance, original, this.#owner.settings.quirks)
   }
 
   /** Bound, as a fetch has to be; made only for those who ask for it. */

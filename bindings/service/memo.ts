@@ -1,4 +1,4 @@
-/** @module What one stage made of one list, by request key. */
+/** @module What the stages of a chain made of which list, by request key; and how much of that is kept. */
 
 import type { CandidateList } from './candidates.js'
 
@@ -15,50 +15,96 @@ export interface Step extends Cut {
   readonly from: CandidateList
 }
 
-/** How many answers are kept; the oldest goes first. */
-const MOST_MEMOISED = 64
+interface Entry {
+  readonly memo: StageMemo
+  readonly key: string | undefined
+  readonly step: Step
+  /** Candidates of the list that was made for it. */
+  readonly size: number
+}
 
+/** Answers a stage keeps, over all the lists that it is given. */
+const MOST_ENTRIES = 1_024
+/** Candidates in all their lists. */
+const MOST_CANDIDATES = 1 << 20
+
+/** What is kept for one stage of one tree: the oldest goes first. */
+export class MemoBudget {
+  readonly #entries = new Set<Entry>()
+  readonly #tree: { evictions: number }
+  #candidates = 0
+
+  constructor(tree: { evictions: number }) {
+    this.#tree = tree
+  }
+
+  /** Answers that are kept. */
+  get size(): number {
+    return this.#entries.size
+  }
+
+  add(entry: Entry): void {
+    this.#entries.add(entry)
+    this.#candidates += entry.size
+    while (this.#entries.size > MOST_ENTRIES || (this.#candidates > MOST_CANDIDATES && this.#entries.size > 1)) {
+      const [oldest] = this.#entries as Iterable<Entry> as [Entry]
+      oldest.memo.forget(oldest.key)
+    }
+  }
+
+  remove(entry: Entry): void {
+    if (!this.#entries.delete(entry)) return
+    this.#candidates -= entry.size
+    this.#tree.evictions++
+  }
+}
+
+/** What one stage made of one list. */
 export class StageMemo {
   readonly #from: CandidateList
+  readonly #budget: MemoBudget
   // The last key is compared first: most requests ask what the one before asked.
-  #lastKey: string | undefined
-  #last: Step | undefined
-  readonly #byKey = new Map<string | undefined, Step>()
+  #last: Entry | undefined
+  readonly #byKey = new Map<string | undefined, Entry>()
 
-  constructor(from: CandidateList) {
+  constructor(from: CandidateList, budget: MemoBudget) {
     this.#from = from
+    this.#budget = budget
   }
 
   recall(key: string | undefined): Step | undefined {
-    if (this.#last !== undefined && this.#lastKey === key) return this.#last
-    const step = this.#byKey.get(key)
-    if (step !== undefined) {
-      this.#last = step
-      this.#lastKey = key
-    }
-    return step
+    const last = this.#last
+    if (last !== undefined && last.key === key) return last.step
+    const entry = this.#byKey.get(key)
+    if (entry === undefined) return undefined
+    this.#last = entry
+    return entry.step
   }
 
   remember(key: string | undefined, step: Step): void {
-    const same = this.#byKey.get(key)
-    if (same !== undefined) this.#forget(key, same)
-    if (this.#byKey.size >= MOST_MEMOISED) {
-      const [oldest, old] = this.#byKey.entries().next().value as [string | undefined, Step]
-      this.#forget(oldest, old)
-    }
-    this.#byKey.set(key, step)
-    this.#last = step
-    this.#lastKey = key
+    this.forget(key)
+    const entry = { memo: this, key, step, size: step.list === this.#from ? 0 : step.list.length }
+    this.#byKey.set(key, entry)
+    this.#last = entry
+    this.#budget.add(entry)
+  }
+
+  forget(key: string | undefined): void {
+    const entry = this.#byKey.get(key)
+    if (entry === undefined) return
+    this.#byKey.delete(key)
+    this.#budget.remove(entry)
+    if (this.#last === entry) this.#last = undefined
+    const { list } = entry.step
+    if (list !== this.#from) this.#from.tree.retire(list)
   }
 
   free(): void {
-    for (const { list } of this.#byKey.values()) if (list !== this.#from) list.free()
+    for (const entry of this.#byKey.values()) {
+      this.#budget.remove(entry)
+      if (entry.step.list !== this.#from) entry.step.list.free()
+    }
     this.#byKey.clear()
     this.#last = undefined
-  }
-
-  #forget(key: string | undefined, { list }: Step): void {
-    this.#byKey.delete(key)
-    if (list !== this.#from) this.#from.tree.retire(list)
   }
 }

@@ -1,6 +1,7 @@
 /** @module From a request to a row: the chain's candidates, and the policy's choice among them. */
 
 import { ENDED_CANCELLED } from '../../assembly/layout.js'
+import type { Quirks } from '../compat/quirks.js'
 import type { ServiceSettings } from '../config/settings.js'
 import type { Core } from '../core/core.js'
 import type { Pointer } from '../core/exports.js'
@@ -8,7 +9,7 @@ import { ConfigError, show } from '../errors.js'
 import { isSameInstance } from '../instance.js'
 import { DEFAULT_DECAY_MS, type Engine, engineOf, orderFor } from '../policy/engine.js'
 import { entropy } from '../runtime/host.js'
-import { type StageContext, stageOf } from '../supplier/stage.js'
+import { type Stage, type StageContext, stageOf, withHiddenRequest } from '../supplier/stage.js'
 import type { PickContext, Policy } from '../types/extension.js'
 import type { ServiceInstance } from '../types/instance.js'
 import type { PickRequest } from '../types/request.js'
@@ -18,6 +19,31 @@ import type { Counters } from './counters.js'
 import type { Members } from './members.js'
 import type { Step } from './memo.js'
 import type { Resources } from './resources.js'
+
+/** What a picker takes from its balancer. */
+export interface PickerHost {
+  readonly core: Core
+  readonly zone: string | undefined
+  readonly instanceId: string | undefined
+  readonly quirks: Quirks
+  /** Undefined: the runtime's own entropy, taken at the first pick. */
+  readonly seed: number | undefined
+}
+
+/** What a picker takes from its service. */
+export interface PickerOwner {
+  readonly counters: Counters
+  /** Stages before the suppliers': which instances may be candidates at all. */
+  readonly lead: readonly Stage[]
+  tellsFallbacks(): boolean
+}
+
+export interface TracedPick {
+  /** −1: none. */
+  readonly row: number
+  readonly steps: readonly Step[]
+  readonly candidates: number
+}
 
 export class Picker {
   readonly chain: Chain
@@ -35,9 +61,8 @@ export class Picker {
   readonly #block: Pointer
   readonly #resources: Resources
   readonly #policy: Policy
-  readonly #context: StageContext
-  readonly #counters: Counters
-  readonly #tellsFallbacks: () => boolean
+  readonly #serviceId: string
+  readonly #owner: PickerOwner
   readonly #seed: number | undefined
   readonly #order: number
   /** User code chooses, or narrows the list. */
@@ -45,31 +70,45 @@ export class Picker {
   /** What every request picks from, where that depends on none: straight to the core. */
   #settled: CandidateList | undefined
   #seeded = false
+  #drawsNothing = false
+  /** How many candidates the last pick had that went by the chain. */
+  #chained = 0
 
   constructor(
-    core: Core,
+    serviceId: string,
     resources: Resources,
     settings: ServiceSettings,
-    context: StageContext,
-    seed: number | undefined,
-    counters: Counters,
-    tellsFallbacks: () => boolean,
+    host: PickerHost,
+    owner: PickerOwner,
   ) {
+    const { core, zone, instanceId, quirks } = host
     this.#core = core
     this.#members = resources.members
     this.#block = resources.members.block
     this.#resources = resources
     this.#policy = settings.policy
-    this.#context = context
-    this.#seed = seed
-    this.#counters = counters
-    this.#tellsFallbacks = tellsFallbacks
+    this.#serviceId = serviceId
+    this.#seed = host.seed
+    this.#owner = owner
     this.engine = engineOf(settings.policy)
     this.timed = this.engine?.timed ?? true
     this.averaging = this.engine ?? { decayMs: DEFAULT_DECAY_MS }
     this.#order = orderFor(this.engine, settings.weighing?.order ?? 'interleaved')
-    const stages = settings.suppliers.map((supplier) => stageOf(supplier, context))
-    this.chain = new Chain(stages, settings.retry.avoidPrevious)
+    const context: StageContext = {
+      serviceId,
+      zone,
+      hint: settings.hint,
+      instanceId,
+      quirks,
+      draw: () => (this.#drawsNothing ? 1 : this.random()),
+    }
+    const suppliers = settings.suppliers.map((supplier) => stageOf(supplier, context))
+    const stages = [...owner.lead, ...(settings.passesRequest ? suppliers : withHiddenRequest(suppliers))]
+    this.chain = new Chain(stages, {
+      avoidPrevious: settings.retry.avoidPrevious,
+      oneRow: quirks.has('retry-aware-one-row'),
+      noSecondList: quirks.has('retry-aware-no-second-list'),
+    })
     this.#foreign = this.chain.foreign || this.engine === undefined
   }
 
@@ -94,19 +133,52 @@ export class Picker {
     if (settled !== undefined && request.previous === undefined) {
       return (this.engine as Engine).lease(this.#core.exports, this.#block, settled.handle, nowMs)
     }
-    return this.#pickRowByChain(request, nowMs, avoid ?? this.chain.avoidPrevious)
+    return this.#pickRowByChain(request, nowMs, avoid ?? this.chain.retries.avoidPrevious)
+  }
+
+  /** How many candidates the pick had that was made for this request just now. */
+  lastCandidates(request: PickRequest): number {
+    const settled = this.#settled
+    return settled !== undefined && request.previous === undefined ? settled.length : this.#chained
   }
 
   /** Apart, so that compilers inline the usual pick. */
   #pickRowByChain(request: PickRequest, nowMs: number, avoid: boolean): number {
-    if (this.#foreign || request.previous !== undefined) return this.lent(() => this.#pickRow(request, nowMs, avoid))
-    return this.#pickRow(request, nowMs, avoid)
+    // What a pick that failed halfway left behind is not told with this one.
+    this.fellBack.length = 0
+    if (!this.#foreign && request.previous === undefined) return this.#pickRow(request, nowMs, avoid)
+    this.#resources.lend()
+    try {
+      return this.#pickRow(request, nowMs, avoid)
+    } finally {
+      this.#resources.endLoan()
+    }
+  }
+
+  /** As `pickRow`, step by step. */
+  pickRowTraced(request: PickRequest, nowMs: number, avoid = this.chain.retries.avoidPrevious): TracedPick {
+    return this.lent(() => {
+      const { tree } = this
+      const steps = [...this.chain.steps(tree, request, true)]
+      const all = steps.at(-1)?.list ?? tree.root
+      if (avoid && request.previous?.length) {
+        const step = this.chain.withoutPrevious(tree, all, request)
+        steps.push(step)
+        if (step.list !== all) tree.retire(step.list)
+      }
+      for (const step of steps) if (step.fellBack) this.#onFallback(step)
+      const list = steps.at(-1)?.list ?? tree.root
+      const row = this.#leaseFrom(list, request, nowMs)
+      this.#chained = list.length
+      if (row >= 0 && this.chain.hears) this.#tellSelected(row, request)
+      return { row, steps, candidates: list.length }
+    })
   }
 
   /** Fills `out` with positions in the list in force, as many picks as there is room; how many. */
   pickPositions(out: Int32Array, request: PickRequest, nowMs: number): number {
     return this.lent(() => {
-      const list = this.#candidates(request, this.chain.avoidPrevious)
+      const list = this.#candidates(request, this.chain.retries.avoidPrevious)
       for (let count = 0; count < out.length; count++) {
         const index = this.#pickIndex(list, request, nowMs)
         if (index < 0) return count
@@ -129,6 +201,16 @@ export class Picker {
     return this.#resources.givenBack ? 0 : this.#core.exports.nextF64(this.#block)
   }
 
+  /** As `lent`, for a look that must leave the generator where it is. */
+  withoutDraws<T>(look: () => T): T {
+    this.#drawsNothing = true
+    try {
+      return this.lent(look)
+    } finally {
+      this.#drawsNothing = false
+    }
+  }
+
   /** Runs what may run user code, which may do anything to the service. */
   lent<T>(use: () => T): T {
     this.#resources.lend()
@@ -145,6 +227,7 @@ export class Picker {
   #pickRow(request: PickRequest, nowMs: number, avoid: boolean): number {
     const list = this.#candidates(request, avoid)
     const row = this.#leaseFrom(list, request, nowMs)
+    this.#chained = list.length
     if (row >= 0 && this.chain.hears) this.#tellSelected(row, request)
     return row
   }
@@ -154,9 +237,10 @@ export class Picker {
     const { tree } = this
     const all = this.chain.candidates(tree, request, this.#onFallback)
     if (!avoid || !request.previous?.length) return all
-    const list = this.chain.withoutPrevious(all, request, this.#onFallback)
-    if (list !== all) tree.retire(list)
-    return list
+    const step = this.chain.withoutPrevious(tree, all, request)
+    if (step.fellBack) this.#onFallback(step)
+    if (step.list !== all) tree.retire(step.list)
+    return step.list
   }
 
   #leaseFrom(list: CandidateList, request: PickRequest, nowMs: number): number {
@@ -182,7 +266,7 @@ export class Picker {
     const context: PickContext = { request, nowMs, random: () => this.random() }
     const index = this.#policy.pick(list, context)
     if (Number.isInteger(index) && index >= -1 && index < list.length) return index
-    const { serviceId } = this.#context
+    const serviceId = this.#serviceId
     throw new ConfigError(
       `policy "${this.#policy.name}" of service "${serviceId}" picked ${show(index)} of ${list.length} candidates`,
       { serviceId, option: 'policy' },
@@ -200,13 +284,13 @@ export class Picker {
   #sow(): void {
     const { exports } = this.#core
     const block = this.#block
-    exports.seedBlock(block, this.#core.hashText(this.#context.serviceId), this.#seed ?? entropy())
+    exports.seedBlock(block, this.#core.hashText(this.#serviceId), this.#seed ?? entropy())
     if (this.engine?.start !== undefined) exports.startAt(block, this.engine.start)
     this.#seeded = true
   }
 
   readonly #onFallback = (step: Step): void => {
-    this.#counters.countFallback(step.stage)
-    if (this.#tellsFallbacks()) this.fellBack.push(step)
+    this.#owner.counters.countFallback(step.stage)
+    if (this.#owner.tellsFallbacks()) this.fellBack.push(step)
   }
 }

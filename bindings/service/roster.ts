@@ -1,5 +1,6 @@
 /** @module The list in force: read whole or refused whole, with the weights of its instances. */
 
+import type { Quirks } from '../compat/quirks.js'
 import type { Core } from '../core/core.js'
 import type { ListOrigin } from '../instance.js'
 import type { Weighing } from '../supplier/weighted.js'
@@ -19,9 +20,11 @@ export class Roster {
   readonly #core: Core
   readonly #reader: ListReader
   readonly #weighing: Weighing | undefined
+  readonly #quirks: Quirks
 
-  constructor(core: Core, serviceId: string, weighing: Weighing | undefined) {
+  constructor(core: Core, serviceId: string, weighing: Weighing | undefined, quirks: Quirks) {
     this.#core = core
+    this.#quirks = quirks
     this.#weighing = weighing
     this.members = new Members(core)
     this.#reader = new ListReader(serviceId)
@@ -64,7 +67,8 @@ export class Roster {
     const weights = new Map<ServiceInstance, number | undefined>()
     if (this.#weighing === undefined) return weights
     for (const instance of instances) {
-      if (this.members.get(instance.instanceId) !== instance) weights.set(instance, this.#weighing.weightOf(instance))
+      if (this.members.get(instance.instanceId) !== instance)
+        weights.set(instance, this.#weighing.weightOf(instance, this.#quirks))
     }
     return weights
   }

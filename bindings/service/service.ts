@@ -2,14 +2,23 @@
 
 import { ENDED_CANCELLED, ENDED_FAILURE, ENDED_SUCCESS } from '../../assembly/layout.js'
 import { send } from '../client/call.js'
-import type { ServiceSettings } from '../config/settings.js'
+import type { Quirks } from '../compat/quirks.js'
+import { msOf } from '../config/duration.js'
+import type { HealthSettings, ServiceSettings } from '../config/settings.js'
 import type { Core } from '../core/core.js'
 import type { ListSource, WaitUntil } from '../discovery/list-source.js'
 import { sourceOf } from '../discovery/source-of.js'
+import { within } from '../discovery/within.js'
 import { ClosedError, ConfigError, show } from '../errors.js'
+import { HealthChecks } from '../health/health-checks.js'
+import { healthStage } from '../health/health-stage.js'
 import { isSameInstance, type ListOrigin } from '../instance.js'
+import { Mean } from '../lifecycle/mean.js'
+import { type Observers, observersOf } from '../lifecycle/observers.js'
 import { reportOnce } from '../report.js'
 import { NO_REQUEST } from '../request.js'
+import type { AsyncScope } from '../runtime/async-scope.js'
+import type { Stage } from '../supplier/stage.js'
 import type {
   Explanation,
   ListChange,
@@ -19,23 +28,33 @@ import type {
   TimelineEntry,
 } from '../types/answers.js'
 import type { Service } from '../types/balancer.js'
+import type { Lifecycle, RequestTransformer } from '../types/extension.js'
 import type { FetchLike, InstanceInit, ServiceInstance } from '../types/instance.js'
 import type { CallOverrides } from '../types/options.js'
 import type { Lease, Outcome, PickRequest, WaitOptions } from '../types/request.js'
 import { Counters } from './counters.js'
+import { checkDrain, Drains, drainedStage } from './drains.js'
 import { Events } from './events.js'
-import { explain } from './explain.js'
+import { explain, layersOf } from './explain.js'
 import { type LeaseOwner, ServiceLease, SUCCESS } from './lease.js'
 import { OpenLeases } from './open-leases.js'
 import { Picker } from './picker.js'
 import { freeWhenCollected, Resources } from './resources.js'
 import { Roster } from './roster.js'
 import { statsOf } from './stats.js'
+import { Timeline } from './timeline.js'
+import { type OpenRecord, Traces } from './traces.js'
 
 /** What a service takes from its balancer. */
 export interface ServiceHost {
   readonly core: Core
   readonly zone: string | undefined
+  readonly instanceId: string | undefined
+  readonly quirks: Quirks
+  readonly observers: readonly Lifecycle[]
+  /** Entered while an observer runs. */
+  readonly observing: AsyncScope
+  readonly transformers: readonly RequestTransformer[]
   readonly clock: () => number
   /** Undefined: the runtime's own entropy, taken at the first pick. */
   readonly seed: number | undefined
@@ -47,46 +66,69 @@ export class BalancedService implements Service, LeaseOwner {
   readonly settings: ServiceSettings
   readonly counters = new Counters()
   readonly source: ListSource
+  readonly health: HealthChecks | undefined
   readonly roster: Roster
   readonly picker: Picker
   readonly fetch: FetchLike
   readonly transport: FetchLike
+  readonly transformers: readonly RequestTransformer[]
   readonly clock: () => number
+  /** How long those selections took that were timed. */
+  readonly selections = new Mean()
+  /** Undefined: nobody wants to hear of calls. */
+  readonly observers: Observers | undefined
 
   readonly #core: Core
   readonly #events = new Events()
+  readonly #drains = new Drains()
+  readonly #timeline = new Timeline()
+  readonly #traces: Traces | undefined
   readonly #openLeases: OpenLeases | undefined
   readonly #resources: Resources
   #closed = false
   /** Neither the list nor the leases grow old: a pick looks at nothing but its candidates. */
+  readonly #isTimeless: boolean
+  /** And no drain is about to end. */
   #timeless: boolean
 
   /** @param where the path of the service's options, for error messages */
   constructor(serviceId: string, settings: ServiceSettings, host: ServiceHost, where: string) {
-    const { core, clock, zone, seed, transport } = host
+    const { core, clock, transport } = host
     this.serviceId = serviceId
     this.settings = settings
     this.clock = clock
     this.transport = transport
+    this.transformers = host.transformers
+    this.observers = observersOf(this, host)
     this.#core = core
     this.fetch = (input, init) => send(this, input, init)
+    const { every, keep } = settings.trace
+    if (every > 0) this.#traces = new Traces(every, keep)
     if (settings.leaseTimeoutMs !== undefined) this.#openLeases = new OpenLeases(settings.leaseTimeoutMs)
-    this.roster = new Roster(core, serviceId, settings.weighing)
+    this.roster = new Roster(core, serviceId, settings.weighing, settings.quirks)
     this.#resources = new Resources(this.roster.members)
     freeWhenCollected(this, this.#resources)
-    const context = { serviceId, zone, hint: settings.hint }
-    this.picker = new Picker(core, this.#resources, settings, context, seed, this.counters, () =>
-      this.#events.hasListeners('fallback'),
-    )
+    if (settings.health !== undefined) this.health = this.#healthChecks(settings, settings.health, host)
+    this.picker = new Picker(serviceId, this.#resources, settings, host, {
+      counters: this.counters,
+      lead: [...this.#healthStages(), drainedStage(this.#drains)],
+      tellsFallbacks: () => this.#events.hasListeners('fallback'),
+    })
     const isStatic = settings.instances !== undefined
     this.source = sourceOf(settings, {
       serviceId,
       clock,
       publish: (list) =>
         this.#publish(list, isStatic ? `${where}.instances` : 'list', isStatic ? 'written' : 'discovered'),
-      failed: (error) => this.#events.emit('discoveryError', { error, servedAgeMs: this.source.ageMs }),
+      doubted: () => this.#timeline.missing(this.instances(), clock()),
+      failed: (error) => {
+        this.health?.listFailed()
+        this.#events.emit('discoveryError', { error, servedAgeMs: this.source.ageMs })
+      },
     })
-    this.#timeless = isStatic && this.#openLeases === undefined
+    this.source.gate = this.health
+    this.#isTimeless = isStatic && this.#openLeases === undefined && this.health === undefined
+    this.#timeless = this.#isTimeless
     if (settings.instances === undefined) return
     try {
       this.source.accept(settings.instances)
@@ -100,7 +142,7 @@ export class BalancedService implements Service, LeaseOwner {
     if (this.#closed) return 'closed'
     const { source } = this
     if (!source.listed) return source.lastError === undefined ? 'cold' : 'failed'
-    return source.lastError === undefined && source.isFresh(this.clock()) ? 'ready' : 'stale'
+    return source.lastError === undefined && source.isCurrent(this.clock()) ? 'ready' : 'stale'
   }
 
   pick(request: PickRequest = NO_REQUEST): Lease | undefined {
@@ -109,27 +151,75 @@ export class BalancedService implements Service, LeaseOwner {
 
   /** As `pick`, for one attempt of a call. */
   take(request: PickRequest, attempt: number, waitUntil: WaitUntil, avoidPrevious?: boolean): ServiceLease | undefined {
-    if (!this.#timeless && !this.#hasList(waitUntil)) return undefined
-    return this.#takeFromList(request, attempt, avoidPrevious)
+    if (this.#timeless) return this.#takeFromList(request, attempt, undefined, avoidPrevious)
+    const nowMs = this.clock()
+    if (!this.#hasList(nowMs, waitUntil)) return undefined
+    return this.#takeFromList(request, attempt, nowMs, avoidPrevious)
   }
 
   /** From the list at hand, whatever its age: it has just been waited for. */
   takeNow(request: PickRequest, attempt: number): ServiceLease | undefined {
     this.checkOpen()
     this.counters.cacheMisses++
-    return this.#takeFromList(request, attempt)
+    return this.#takeFromList(request, attempt, this.clock())
   }
 
-  #takeFromList(request: PickRequest, attempt: number, avoidPrevious?: boolean): ServiceLease | undefined {
+  /** @param knownMs the time, where it had to be looked at anyway */
+  #takeFromList(
+    request: PickRequest,
+    attempt: number,
+    knownMs: number | undefined,
+    avoidPrevious?: boolean,
+  ): ServiceLease | undefined {
+    if (this.#traces?.isDue()) return this.#takeTraced(this.#traces, request, attempt, avoidPrevious)
     const { picker } = this
-    const nowMs = picker.timed ? this.clock() : undefined
+    const nowMs = picker.timed ? (knownMs ?? this.clock()) : undefined
     const row = picker.pickRow(request, nowMs ?? 0, avoidPrevious)
     if (picker.fellBack.length > 0) this.#tellFallbacks()
     if (row < 0) {
       this.counters.noInstance++
       return undefined
     }
-    return this.#opened(row, attempt, request, nowMs)
+    const lease = this.#opened(row, attempt, request, nowMs)
+    if (knownMs !== undefined) this.#timeline.picked(lease.instance, knownMs)
+    return lease
+  }
+
+  /** As any pick, and remembers each layer's part in it. */
+  #takeTraced(
+    traces: Traces,
+    request: PickRequest,
+    attempt: number,
+    avoidPrevious: boolean | undefined,
+  ): ServiceLease | undefined {
+    const { picker } = this
+    const at = this.clock()
+    const { row, steps, candidates } = picker.pickRowTraced(request, at, avoidPrevious)
+    const record: OpenRecord = {
+      at,
+      attempt,
+      policy: this.settings.policy.name,
+      layers: layersOf(this, picker.tree.root.length, steps),
+      candidates,
+      selectionMs: this.clock() - at,
+    }
+    traces.add(record)
+    // Calls that observers hear of are timed with them.
+    if (this.observers === undefined) this.selections.add(record.selectionMs)
+    if (picker.fellBack.length > 0) this.#tellFallbacks()
+    if (row < 0) {
+      this.counters.noInstance++
+      record.outcome = 'DISCARD'
+      return undefined
+    }
+    const lease = this.#opened(row, attempt, request, at)
+    const { instanceId, metadata } = lease.instance
+    record.instanceId = instanceId
+    if (metadata.zone !== undefined) record.zone = metadata.zone
+    if (metadata.version !== undefined) record.version = metadata.version
+    lease.record = record
+    this.#timeline.picked(lease.instance, at)
+    return lease
   }
 
   /** Another attempt at the same instance; undefined if it has left the list meanwhile. */
@@ -137,14 +227,15 @@ export class BalancedService implements Service, LeaseOwner {
     this.checkOpen()
     const { members } = this.roster
     const current = members.get(instance.instanceId)
-    if (current === undefined || !isSameInstance(current, instance)) return undefined
+    if (current === undefined || !isSameInstance(current, instance) || this.isDrained(instance.instanceId))
+      return undefined
     const row = members.rowOf(current)
     this.#core.exports.acquireRow(members.block, row)
     return this.#opened(row, attempt, request, undefined)
   }
 
   pickMany(out: Int32Array, request: PickRequest = NO_REQUEST): number {
-    if (!this.#hasList(undefined)) return 0
+    if (!this.#hasList(this.clock(), undefined)) return 0
     const count = this.picker.pickPositions(out, request, this.picker.timed ? this.clock() : 0)
     this.#tellFallbacks()
     return count
@@ -175,7 +266,7 @@ export class BalancedService implements Service, LeaseOwner {
     this.checkOpen()
     await this.source.ready().catch(() => {})
     this.checkOpen()
-    return this.picker.lent(() => explain(this, this.picker.tree, request))
+    return this.picker.withoutDraws(() => explain(this, this.picker.tree, request))
   }
 
   instances(): readonly ServiceInstance[] {
@@ -197,24 +288,63 @@ export class BalancedService implements Service, LeaseOwner {
     return this.source.refresh(options)
   }
 
-  async check(): Promise<void> {
-    throw this.#notYet('check()')
+  async check(options: WaitOptions = {}): Promise<void> {
+    this.checkOpen()
+    const { health, serviceId } = this
+    if (health === undefined) {
+      throw new ConfigError(`service "${serviceId}" has no healthCheck: there is nothing to check`, {
+        serviceId,
+        option: 'healthCheck',
+      })
+    }
+    await within(options, `checking the instances of "${serviceId}"`, async (signal) => {
+      await this.source.readyList({ signal })
+      await health.check({ signal })
+    })
+    this.checkOpen()
   }
 
-  drain(): void {
-    throw this.#notYet('drain()')
+  drain(instanceId: string, options: { forMs?: number } = {}): void {
+    this.checkOpen()
+    checkDrain(instanceId, options)
+    const nowMs = this.clock()
+    this.#drains.add(instanceId, nowMs + (msOf(options.forMs) ?? Number.POSITIVE_INFINITY))
+    this.#timeline.add(instanceId, nowMs, 'drained')
+    this.#candidatesChanged()
   }
 
-  restore(): void {
-    throw this.#notYet('restore()')
+  restore(instanceId: string): void {
+    this.checkOpen()
+    if (!this.#drains.remove(instanceId)) return
+    this.#restored(instanceId, this.clock())
+    this.#candidatesChanged()
   }
 
-  timeline(): readonly TimelineEntry[] {
-    throw this.#notYet('timeline()')
+  stopped(instanceId: string, options: { at?: number } = {}): void {
+    this.drain(instanceId)
+    this.#timeline.add(instanceId, options.at ?? this.clock(), 'stopped-by-owner')
+  }
+
+  /** Whether it is of the list in force. */
+  isListed(instance: ServiceInstance): boolean {
+    const current = this.roster.members.get(instance.instanceId)
+    return current !== undefined && isSameInstance(current, instance)
+  }
+
+  drainedIds(): Iterable<string> {
+    return this.#drains.ids()
+  }
+
+  isDrained(instanceId: string): boolean {
+    return this.#drains.has(instanceId)
+  }
+
+  timeline(instanceId?: string): readonly TimelineEntry[] {
+    return this.#timeline.entries(instanceId)
   }
 
   recent(): readonly PickRecord[] {
-    throw this.#notYet('recent()')
+    return this.#traces?.recent() ?? []
   }
 
   options(): Record<string, { value: unknown; from: 'default' | 'balancer' | 'service' }> {
@@ -243,6 +373,7 @@ export class BalancedService implements Service, LeaseOwner {
     this.#closed = true
     this.#timeless = false
     this.#resources.giveBack()
+    this.health?.close()
     this.source.close()
     this.#events.clear()
   }
@@ -267,6 +398,7 @@ export class BalancedService implements Service, LeaseOwner {
     const { exports } = this.#core
     const { block } = this.roster.members
     this.#openLeases?.remove(lease)
+    if (lease.record !== undefined) lease.record.outcome = statusOf(outcome)
     if (this.#closed) return
     if (outcome.cancelled) {
       exports.complete(block, row, ENDED_CANCELLED)
@@ -296,6 +428,12 @@ export class BalancedService implements Service, LeaseOwner {
     }
   }
 
+  /** A lease's request is about to leave. */
+  sending(lease: ServiceLease, nowMs: number): void {
+    lease.startedAt = nowMs
+    this.#timeline.picked(lease.instance, nowMs)
+  }
+
   sendThrough(lease: ServiceLease, input: string | URL | Request, init?: RequestInit): Promise<Response> {
     if (lease.settled) {
       const message = `this lease of "${this.serviceId}" is done: pick again to send again`
@@ -319,12 +457,13 @@ export class BalancedService implements Service, LeaseOwner {
   }
 
   /** Whether there is a list to pick from. Starts a refresh if one is due. */
-  #hasList(waitUntil: WaitUntil): boolean {
+  #hasList(nowMs: number, waitUntil: WaitUntil): boolean {
     this.checkOpen()
     const { source, counters } = this
-    if (this.#openLeases !== undefined) this.#openLeases.expire(this.clock())
+    this.#openLeases?.expire(nowMs)
+    if (nowMs >= this.#drains.nextEndMs) this.#endDrains(nowMs)
     if (source.listed && !source.ages) return true
-    if (source.isFresh(this.clock())) {
+    if (source.isFresh(nowMs)) {
       counters.cacheHits++
       return true
     }
@@ -333,6 +472,23 @@ export class BalancedService implements Service, LeaseOwner {
     if (source.listed) return true
     counters.noInstance++
     return false
+  }
+
+  #endDrains(nowMs: number): void {
+    for (const instanceId of this.#drains.expire(nowMs)) this.#restored(instanceId, nowMs)
+    this.#candidatesChanged()
+  }
+
+  #restored(instanceId: string, nowMs: number): void {
+    this.#timeline.add(instanceId, nowMs, 'restored')
+    const instance = this.roster.members.get(instanceId)
+    if (instance !== undefined) this.#events.emit('restore', { instance })
+  }
+
+  /** Other instances may be candidates now, of the same list. */
+  #candidatesChanged(): void {
+    this.#timeless = this.#isTimeless && !this.#closed && this.#drains.nextEndMs === Number.POSITIVE_INFINITY
+    this.picker.dropTree()
   }
 
   #opened(row: number, attempt: number, request: PickRequest, pickedAtMs: number | undefined): ServiceLease {
@@ -357,8 +513,41 @@ export class BalancedService implements Service, LeaseOwner {
       resources.endLoan()
     }
     this.checkOpen()
-    if (replaced) this.#events.emit('change', change)
+    this.#timeline.listed(change, origin, this.clock())
+    if (replaced) {
+      this.observers?.meters?.listChanged()
+      this.#events.emit('change', change)
+    }
+    if (this.#closed) return change
+    this.health?.listed(replaced)
+    // A list that was asked for is about to be used; a written one may never be.
+    if (origin === 'discovered') this.health?.begin()
     return change
+  }
+
+  #healthChecks(settings: ServiceSettings, health: HealthSettings, host: ServiceHost): HealthChecks {
+    const { clock, transport, quirks } = host
+    return new HealthChecks(health, {
+      serviceId: this.serviceId,
+      clock,
+      transport,
+      quirks,
+      refetchMs: settings.discovery === undefined ? Number.POSITIVE_INFINITY : settings.freshness.ttlMs,
+      instances: () => this.instances(),
+      refetch: () => this.source.revive(),
+      changed: () => this.picker.dropTree(),
+      turned: (instance, reason) => {
+        const { instanceId } = instance
+        this.#timeline.add(instanceId, clock(), reason === undefined ? 'restored' : 'ejected')
+        if (reason === undefined) this.#events.emit('restore', { instance })
+        else this.#events.emit('eject', { instance, reason, forMs: health.intervalMs })
+      },
+    })
+  }
+
+  #healthStages(): Stage[] {
+    const { health, settings } = this
+    return health === undefined ? [] : [healthStage(health, settings.health?.allUnhealthy ?? 'none')]
   }
 
   #tellFallbacks(): void {
@@ -366,10 +555,11 @@ export class BalancedService implements Service, LeaseOwner {
       this.#events.emit('fallback', { supplier: stage, reason })
     }
   }
+}
 
-  #notYet(what: string): ConfigError {
-    return new ConfigError(`service.${what} is not supported yet`, { serviceId: this.serviceId })
-  }
+function statusOf(outcome: Outcome): NonNullable<PickRecord['outcome']> {
+  if (outcome.cancelled) return 'CANCELLED'
+  return outcome.error === undefined ? 'SUCCESS' : 'FAILED'
 }
 
 /** From pick or sending to now; NaN where nobody measured. */

@@ -5,7 +5,7 @@ import type { CandidateTree } from './candidates.js'
 import type { BalancedService } from './service.js'
 
 export function statsOf(service: BalancedService, tree: CandidateTree): ServiceStats {
-  const { counters, source } = service
+  const { counters, source, health } = service
   const { members } = service.roster
   const { instances } = members
   return {
@@ -25,12 +25,12 @@ export function statsOf(service: BalancedService, tree: CandidateTree): ServiceS
         p95Ms: members.quantileAt(row, 0.95),
         p99Ms: members.quantileAt(row, 0.99),
         ejectedForMs: 0,
-        drained: false,
+        drained: service.isDrained(instance.instanceId),
         weight,
       }
     }),
     discovered: instances.length,
-    cached: source.ages ? instances.length : 0,
+    cached: source.ages && service.settings.cached ? instances.length : 0,
     candidates: service.picker.chain.fixedList(tree).length,
     listAgeMs: source.ageMs,
     noInstance: counters.noInstance,
@@ -40,7 +40,10 @@ export function statsOf(service: BalancedService, tree: CandidateTree): ServiceS
     cacheHits: counters.cacheHits,
     cacheMisses: counters.cacheMisses,
     discoveryErrors: source.failures,
-    healthChecks: 0,
-    healthFailures: 0,
+    healthChecks: health?.meter.checks ?? 0,
+    healthFailures: health?.meter.failures ?? 0,
+    healthCheckMs: health?.meter.meanMs ?? Number.NaN,
+    selectionMs: service.selections.value,
+    meters: service.observers?.meters?.list() ?? [],
   }
 }

@@ -1,17 +1,14 @@
 /** @module Suppliers that keep the instances with one attribute value, scanned in the core over a column. */
 
 import { LIST_LENGTH } from '../../assembly/layout.js'
-import { oneOf } from '../config/check.js'
+import { headerOf } from '../request.js'
 import type { CandidateList } from '../service/candidates.js'
 import type { Cut } from '../service/memo.js'
+import type { Supplied } from '../types/extension.js'
 import type { ServiceInstance } from '../types/instance.js'
 import type { PickRequest } from '../types/request.js'
-import { type CoreSupplier, STAGE, type StageContext } from './stage.js'
-
-/** What a non-strict supplier offers when nothing matches. */
-export type Fallback = 'all' | 'none'
-
-export const fallback = oneOf('all', 'none')
+import { cutTo, type Fallback, fallBack, leaningOf, memoWith } from './fallback.js'
+import { ALONE, type CoreSupplier, STAGE, type Stage, type StageContext } from './stage.js'
 
 export interface Attribute {
   /** The supplier's name. */
@@ -19,69 +16,80 @@ export interface Attribute {
   /** The metadata it reads, for `explain`. */
   readonly key: string
   readonly fallback: Fallback
-  /** The instance's value, normalised for comparing. */
+  /** The instance's value, normalised for comparing: the same for all suppliers of this name and key. */
   read(instance: ServiceInstance): string | undefined
   /** The value to keep; undefined: no preference, everything stays. */
   wanted(request: PickRequest, context: StageContext): string | undefined
-  /** The wanted value is the service's own, not a request's. */
-  readonly fixed: boolean
   /** Why there is no preference, for `explain`. */
   readonly unset: string
+  /** fixed: the wanted value is the service's own, not a request's. */
+  readonly memo: 'fixed' | 'keyed'
+  readonly mayHideRequest?: boolean
 }
 
 export function attributeSupplier(attribute: Attribute): CoreSupplier {
-  const { name, key, read, wanted } = attribute
-  const alone: StageContext = { serviceId: '', zone: undefined, hint: undefined }
+  const { name, key, read, wanted, unset, fallback, mayHideRequest = false } = attribute
+  const missed = (list: readonly ServiceInstance[], request: PickRequest, value: string): Supplied => {
+    const reason = list.some((instance) => read(instance) !== undefined)
+      ? `no instance has ${key} "${value}"`
+      : `no instance has ${key} metadata`
+    return fallBack(fallback, list, request, reason)
+  }
   return {
     name,
-    memoKey: (request) => wanted(request, alone),
+    ...(typeof fallback !== 'function' && { memoKey: (request) => wanted(request, ALONE) }),
     filter(list, request) {
-      const value = wanted(request, alone)
-      if (value === undefined) return { list, reason: attribute.unset }
-      const matching = list.filter((instance) => read(instance) === value)
-      if (matching.length > 0) return { list: matching, reason: keeps(key, value) }
-      const reason = mismatch(
-        list.some((instance) => read(instance) !== undefined),
-        key,
-        value,
-      )
-      return attribute.fallback === 'all' ? { list, fellBack: true, reason } : { list: matching, reason }
+      const value = wanted(request, ALONE)
+      if (value === undefined) return { list, reason: unset }
+      const kept = list.filter((instance) => read(instance) === value)
+      return kept.length > 0 ? { list: kept, reason: keeps(key, value) } : missed(list, request, value)
     },
-    [STAGE]: (context) => ({
+    [STAGE]: (context): Stage => ({
       name,
-      memo: attribute.fixed ? 'fixed' : 'keyed',
-      foreign: false,
+      ...memoWith(fallback, attribute.memo),
+      mayHideRequest,
+      leaning: leaningOf(fallback),
       key: (request) => wanted(request, context),
       cut(list, request): Cut {
         const value = wanted(request, context)
-        if (value === undefined) return { list, fellBack: false, reason: attribute.unset }
-        const { column, matching } = match(list, name, read, value)
-        if (matching.length > 0) return { list: matching, fellBack: false, reason: keeps(key, value) }
-        const reason = mismatch(column.ids.size > 0, key, value)
-        if (attribute.fallback === 'none') return { list: matching, fellBack: false, reason }
-        matching.free()
-        return { list, fellBack: true, reason }
+        if (value === undefined) return { list, fellBack: false, reason: unset }
+        const kept = cutMatching(list, `${name} ${key}`, read, value)
+        if (kept !== undefined) return { list: kept, fellBack: false, reason: keeps(key, value) }
+        return cutTo(list, missed(list.instances, request, value), name, context.serviceId)
       },
     }),
   }
 }
 
-function match(list: CandidateList, name: string, read: Attribute['read'], value: string) {
+/**
+ * The candidates with this value, found in the core; undefined: there are none.
+ * @param column names what `read` reads: it is read once for all that ask under this name
+ */
+export function cutMatching(
+  list: CandidateList,
+  column: string,
+  read: Attribute['read'],
+  value: string,
+): CandidateList | undefined {
   const { tree } = list
   const { exports } = tree.core
-  const column = tree.column(name, read)
-  const handle = exports.cutMatching(list.handle, column.pointer, column.ids.get(value) ?? -1)
-  if ((tree.core.i32[(handle + LIST_LENGTH) >>> 2] as number) === list.length && list.length > 0) {
-    exports.freeList(handle)
-    return { column, matching: list }
-  }
-  return { column, matching: tree.adopt(list, handle) }
+  const { pointer, ids } = tree.column(column, read)
+  const id = ids.get(value)
+  if (id === undefined) return undefined
+  const handle = exports.cutMatching(list.handle, pointer, id)
+  const count = tree.core.i32[(handle + LIST_LENGTH) >>> 2] as number
+  if (count > 0 && count < list.length) return tree.adopt(list, handle)
+  exports.freeList(handle)
+  return count > 0 ? list : undefined
+}
+
+/** A request's header; a blank one is none. `name` in lower case. */
+export function headerTextOf(request: PickRequest, name: string): string | undefined {
+  const value = headerOf(request, name)
+  // Nearly every value begins with something visible and needs no look at the rest.
+  return value === undefined || value.charCodeAt(0) > 0x20 ? value : value.trim() || undefined
 }
 
 function keeps(key: string, value: string): string {
   return `keeps ${key} "${value}"`
-}
-
-function mismatch(anyValue: boolean, key: string, value: string): string {
-  return anyValue ? `no instance has ${key} "${value}"` : `no instance has ${key} metadata`
 }

@@ -8,15 +8,25 @@ import type { ServiceInstance } from '../types/instance.js'
 export const RETRY_AWARE = 'retry-aware'
 
 /**
- * The candidates without any row of `previous`; the whole list if nothing else is left.
- * @see SCLB 4.1 RetryAwareServiceInstanceListSupplier, which removes only one row of only the last instance
+ * The candidates without any row of `previous`; the whole list, as a fallback, if nothing else is left.
+ * @param oneRow as SCLB 5.0 RetryAwareServiceInstanceListSupplier: only the first row of only the last instance
  */
-export function cutPrevious(list: CandidateList, previous: readonly ServiceInstance[]): Cut {
+export function cutPrevious(list: CandidateList, previous: readonly ServiceInstance[], oneRow: boolean): Cut {
+  const others = oneRow ? withoutOneRow(list, previous.at(-1)) : withoutAll(list, previous)
+  if (others.length === list.length) return { list, fellBack: false, reason: undefined }
+  if (others.length === 0) return { list, fellBack: true, reason: 'every candidate has been tried' }
+  return { list: list.tree.pickOut(list, others), fellBack: false, reason: 'keeps what was not tried' }
+}
+
+function withoutAll(list: CandidateList, previous: readonly ServiceInstance[]): number[] {
   const others: number[] = []
   for (let i = 0; i < list.length; i++) {
     if (!previous.some((tried) => isSameInstance(tried, list.instance(i)))) others.push(i)
   }
-  if (others.length === list.length) return { list, fellBack: false, reason: undefined }
-  if (others.length === 0) return { list, fellBack: true, reason: 'every candidate has been tried' }
-  return { list: list.tree.pickOut(list, others), fellBack: false, reason: undefined }
+  return others
+}
+
+function withoutOneRow(list: CandidateList, last: ServiceInstance | undefined): number[] {
+  const at = last === undefined ? -1 : list.instances.findIndex((instance) => isSameInstance(last, instance))
+  return list.instances.flatMap((_, i) => (i === at ? [] : [i]))
 }

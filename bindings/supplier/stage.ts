@@ -1,5 +1,6 @@
 /** @module One supplier at work in one service: how the chain asks it, and how the built-in ones reach the core. */
 
+import { NO_QUIRKS, type Quirks } from '../compat/quirks.js'
 import { ConfigError } from '../errors.js'
 import type { CandidateList } from '../service/candidates.js'
 import type { Cut } from '../service/memo.js'
@@ -16,9 +17,20 @@ export interface Stage {
   /** Runs code that is not evenkeel's. */
   readonly foreign: boolean
   key(request: PickRequest): string | undefined
-  cut(list: CandidateList, request: PickRequest): Cut
+  /** @param key what `key` said for this request, if it was asked */
+  cut(list: CandidateList, request: PickRequest, key?: string): Cut
+  /** A pick was made from a chain with this stage. */
   selected?(instance: ServiceInstance, request: PickRequest): void
+  /** The list that this stage is given in a pick. `explain` does not call it. */
+  offered?(list: CandidateList): void
+  /** With `callGetWithRequestOnDelegates: false` the stages inside of this one see no request. */
+  readonly mayHideRequest?: boolean
+  /** Whether it leaves nobody rather than others than those asked for. */
+  readonly leaning?: 'strict' | 'preference'
 }
+
+/** What the stages inside see whose request is hidden: suppliers that go by a request keep everything. */
+export const HIDDEN_REQUEST: PickRequest = Object.freeze({})
 
 /** What a supplier may know of the service it works in. */
 export interface StageContext {
@@ -26,6 +38,21 @@ export interface StageContext {
   readonly zone: string | undefined
   /** The configured hint of this service. */
   readonly hint: string | undefined
+  /** Names this client among its fellows. */
+  readonly instanceId: string | undefined
+  readonly quirks: Quirks
+  /** Uniform in [0, 1) from the service's generator; 1 while something is only explained, which draws nothing. */
+  draw(): number
+}
+
+/** Of a supplier that is called by itself, outside of a service. */
+export const ALONE: StageContext = {
+  serviceId: '',
+  zone: undefined,
+  hint: undefined,
+  instanceId: undefined,
+  quirks: NO_QUIRKS,
+  draw: () => 1,
 }
 
 /** Built-in suppliers carry this: their way through the core. `filter` says the same in plain JavaScript. */
@@ -37,6 +64,19 @@ export interface CoreSupplier extends Supplier {
 
 export function stageOf(supplier: Supplier, context: StageContext): Stage {
   return STAGE in supplier ? (supplier as CoreSupplier)[STAGE](context) : foreignStage(supplier, context.serviceId)
+}
+
+/** The same stages, where the outermost one that may hide the request and all inside of it see none. */
+export function withHiddenRequest(stages: readonly Stage[]): Stage[] {
+  const outermost = stages.findLastIndex((stage) => stage.mayHideRequest)
+  return stages.map((stage, i) => {
+    if (i > outermost) return stage
+    return {
+      ...stage,
+      key: () => stage.key(HIDDEN_REQUEST),
+      cut: (list, _, key) => stage.cut(list, HIDDEN_REQUEST, key),
+    }
+  })
 }
 
 /** A supplier of the user's own: it sees and returns instances, the chain keeps their rows. */
@@ -64,7 +104,7 @@ function answerOf(answer: readonly ServiceInstance[] | Supplied): {
   return { instances: list, fellBack, reason }
 }
 
-function sublist(
+export function sublist(
   from: CandidateList,
   instances: readonly ServiceInstance[],
   name: string,
@@ -77,6 +117,8 @@ function sublist(
       option: 'suppliers',
     })
   }
+  const inOrder = indexesInOrder(from, instances)
+  if (inOrder.length === instances.length) return from.tree.pickOut(from, inOrder)
   const indexes = new Map<ServiceInstance, number>()
   for (let i = 0; i < from.length; i++) indexes.set(from.instance(i), i)
   return from.tree.pickOut(
@@ -92,4 +134,13 @@ function sublist(
       return index
     }),
   )
+}
+
+/** Most answers keep the order: where that is so, the index of each instance. */
+function indexesInOrder(from: CandidateList, instances: readonly ServiceInstance[]): number[] {
+  const indexes: number[] = []
+  for (let i = 0; i < from.length && indexes.length < instances.length; i++) {
+    if (from.instance(i) === instances[indexes.length]) indexes.push(i)
+  }
+  return indexes
 }

@@ -1,11 +1,15 @@
 /** @module Attaches weights to the list; policies go by them. Nothing is expanded. */
 
+import { NO_QUIRKS, type Quirks } from '../compat/quirks.js'
 import { func, object, oneOf } from '../config/check.js'
+import { ConfigError } from '../errors.js'
 import { MAX_WEIGHT } from '../instance.js'
+import { reportOnce } from '../report.js'
 import type { CandidateList } from '../service/candidates.js'
 import type { Cut } from '../service/memo.js'
 import type { Supplier } from '../types/extension.js'
 import type { ServiceInstance } from '../types/instance.js'
+import { parseJavaInt } from './java-int.js'
 import { type CoreSupplier, STAGE } from './stage.js'
 
 export interface WeightedOptions {
@@ -19,7 +23,7 @@ export interface WeightedOptions {
 export interface Weighing {
   readonly order: 'interleaved' | 'block'
   /** Undefined: unreadable, counts as 1. */
-  weightOf(instance: ServiceInstance): number | undefined
+  weightOf(instance: ServiceInstance, quirks: Quirks): number | undefined
 }
 
 const WEIGHING = Symbol('evenkeel.weighing')
@@ -38,16 +42,35 @@ export function weighted(options: WeightedOptions = {}): Supplier {
   const { weight, order = 'interleaved' } = options
   const weighing: Weighing = {
     order,
-    weightOf: (instance) => usable(weight === undefined ? fromMetadata(instance) : weight(instance)),
+    weightOf(instance, quirks) {
+      const asJava = quirks.has('weighted-java-int')
+      if (weight === undefined) return asJava ? javaWeight(instance.metadata.weight) : fromMetadata(instance)
+      try {
+        return asJava ? positiveInt(weight(instance)) : usable(weight(instance))
+      } catch (error) {
+        reportOnce(weight, 'the weight function of weighted()', error)
+        return undefined
+      }
+    },
   }
   const supplier: CoreSupplier & { [WEIGHING]: Weighing } = {
     name: 'weighted',
     memoKey: () => undefined,
     filter(list) {
-      const positive = list.filter((instance) => (weighing.weightOf(instance) ?? 1) > 0)
+      const positive = list.filter((instance) => (weighing.weightOf(instance, NO_QUIRKS) ?? 1) > 0)
       return positive.length === 0 ? list : positive
     },
-    [STAGE]: () => ({ name: 'weighted', memo: 'fixed', foreign: false, key: () => undefined, cut }),
+    [STAGE]: ({ serviceId, quirks }) => ({
+      name: 'weighted',
+      memo: 'fixed',
+      foreign: false,
+      mayHideRequest: true,
+      key: () => undefined,
+      cut(list) {
+        if (quirks.has('weighted-int-overflow')) checkIntSum(list, serviceId)
+        return quirks.has('weighted-expanded') ? expanded(list, serviceId) : weighed(list)
+      },
+    }),
     [WEIGHING]: weighing,
   }
   return supplier
@@ -58,7 +81,7 @@ export function weighingOf(supplier: Supplier): Weighing | undefined {
 }
 
 /** The same candidates with their weights attached, less the drained ones. */
-function cut(list: CandidateList): Cut {
+function weighed(list: CandidateList): Cut {
   const positive: number[] = []
   for (let i = 0; i < list.length; i++) {
     if (list.tree.members.weightAt(list.rowAt(i)) > 0) positive.push(i)
@@ -74,12 +97,65 @@ function cut(list: CandidateList): Cut {
   }
 }
 
-function fromMetadata(instance: ServiceInstance): number {
+/**
+ * SCLB 5.0 LazyWeightedServiceInstanceList, written out: every candidate as often as its weight over the greatest
+ * common divisor, round by round. Whatever follows (filters, subset, retry-aware, round robin by its 31-bit position)
+ * sees each entry as an instance of its own.
+ */
+function expanded(list: CandidateList, serviceId: string): Cut {
+  const weights = weightsOf(list)
+  const divisor = weights.reduce(greatestCommonDivisor, 0)
+  const size = weights.reduce((sum, weight) => sum + weight, 0) / (divisor || 1)
+  if (size > MOST_EXPANDED) {
+    throw new ConfigError(
+      `the weights of "${serviceId}" expand to ${size} entries: with 'weighted-expanded' at most ${MOST_EXPANDED} are written out`,
+      { serviceId, option: 'compat' },
+    )
+  }
+  const indexes: number[] = []
+  let active = weights.map((_, i) => i)
+  for (let round = 1; indexes.length < size; round++) {
+    if (active.some((i) => (weights[i] as number) / divisor < round)) {
+      active = active.filter((i) => (weights[i] as number) / divisor >= round)
+    }
+    for (const i of active) indexes.push(i)
+  }
+  return { list: list.tree.pickOut(list, indexes), fellBack: false, reason: undefined }
+}
+
+/** SCLB allocates them all at once. */
+const MOST_EXPANDED = 1 << 22
+
+/** SCLB adds weights up in 32 bits, and fails where the sum turns negative. */
+function checkIntSum(list: CandidateList, serviceId: string): void {
+  const sum = weightsOf(list).reduce((sum, weight) => (sum + weight) | 0, 0)
+  if (sum >= 0) return
+  throw new ConfigError(`the weights of "${serviceId}" add up to more than 2^31 - 1`, { serviceId, option: 'weight' })
+}
+
+function weightsOf(list: CandidateList): number[] {
+  return list.instances.map((_, i) => list.tree.members.weightAt(list.rowAt(i)))
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b)
+}
+
+function fromMetadata(instance: ServiceInstance): number | undefined {
   const text = instance.metadata.weight
   if (text === undefined) return 1
-  return text.trim() === '' ? Number.NaN : Number(text)
+  return text.trim() === '' ? undefined : usable(Number(text))
 }
 
 function usable(weight: number): number | undefined {
   return weight >= 0 && weight <= MAX_WEIGHT ? Math.round(weight * 1000) / 1000 : undefined
+}
+
+/** SCLB's: what is no positive int counts as 1. */
+function javaWeight(text: string | undefined): number | undefined {
+  return text === undefined ? 1 : positiveInt(parseJavaInt(text))
+}
+
+function positiveInt(weight: number | undefined): number | undefined {
+  return Number.isInteger(weight) && (weight as number) > 0 && (weight as number) <= MAX_WEIGHT ? weight : undefined
 }

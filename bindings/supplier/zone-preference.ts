@@ -2,21 +2,26 @@
 
 import { boolean, object, text } from '../config/check.js'
 import type { Supplier } from '../types/extension.js'
-import { attributeSupplier, type Fallback, fallback } from './attribute.js'
+import { attributeSupplier } from './attribute.js'
+import { type Fallback, fallback, fallbackOf } from './fallback.js'
 
 export interface ZonePreferenceOptions {
   /** Default: the balancer's `zone`. */
   zone?: string
   /** No instance in the zone: none at all. */
   strict?: boolean
-  /** No instance in the zone: 'all' (default) or 'none', which is `strict`. */
+  /** No instance in the zone: 'all' by default; 'none' is `strict`. */
   fallback?: Fallback
 }
 
 const check = object({ zone: text, strict: boolean, fallback })
 
 /**
- * Instances whose metadata `zone` is the own zone, ignoring case; all of them if none is, or if no own zone is set.
+ * Instances whose metadata `zone` is the own zone, ignoring case; if none is, the fallback. All of them if no own
+ * zone is set.
+ * Breaks when the own zone has few instances and many clients: they get all its load, whatever the other zones have
+ * to spare.
+ * @throws EVENKEEL_CONFIG for options that can't be used
  * @see SCLB 4.1 ZonePreferenceServiceInstanceListSupplier
  * @example zonePreference({ zone: 'shanghai' })
  */
@@ -26,10 +31,11 @@ export function zonePreference(options: ZonePreferenceOptions = {}): Supplier {
   return attributeSupplier({
     name: 'zone-preference',
     key: 'zone',
-    fallback: options.strict ? 'none' : (options.fallback ?? 'all'),
+    fallback: fallbackOf(options, 'all', 'zonePreference'),
     read: (instance) => instance.metadata.zone?.toLowerCase(),
     wanted: (_, context) => own ?? context.zone?.toLowerCase(),
-    fixed: true,
     unset: 'own zone unset',
+    memo: 'fixed',
+    mayHideRequest: true,
   })
 }

@@ -57,6 +57,27 @@ export interface ServiceStats {
   discoveryErrors: number
   healthChecks: number
   healthFailures: number
+  /** Mean duration of a health check; NaN before the first. */
+  healthCheckMs: number
+  /** Mean duration of the selections that were timed: those with observers, metrics or a trace; NaN: none was. */
+  selectionMs: number
+  /** SCLB's meters, empty unless the service has `metrics`. */
+  meters: readonly MeterSeries[]
+}
+
+/** One meter with one set of tags, named as in Micrometer. */
+export interface MeterSeries {
+  name:
+    | 'loadbalancer.requests.active'
+    | 'loadbalancer.requests.success'
+    | 'loadbalancer.requests.failed'
+    | 'loadbalancer.requests.discard'
+  tags: Readonly<Record<string, string>>
+  /** Of a gauge: its value. */
+  count: number
+  /** Of a timer. */
+  totalMs?: number
+  maxMs?: number
 }
 
 export interface ListChange {
@@ -95,4 +116,8 @@ export interface PickRecord {
   policy: string
   layers: Explanation['layers']
   outcome?: 'SUCCESS' | 'FAILED' | 'DISCARD' | 'CANCELLED'
+  zone?: string
+  version?: string
+  candidates: number
+  selectionMs: number
 }

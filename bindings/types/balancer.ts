@@ -49,6 +49,8 @@ export interface Service {
   /** No new picks; survives refreshes. */
   drain(instanceId: string, options?: { forMs?: number }): void
   restore(instanceId: string): void
+  /** Its owner has stopped it (a deploy hook says so): drained, and noted in the timeline. `at`: when, by the clock. */
+  stopped(instanceId: string, options?: { at?: number }): void
   /** Each effective option and where it came from. */
   options(): Record<string, { value: unknown; from: 'default' | 'balancer' | 'service' }>
   stats(): ServiceStats

@@ -62,6 +62,12 @@ export interface DiscoveryClient {
   close?(): Promise<void>
 }
 
+/** A discovery client that is only its `get` or its `watch`. */
+export type DiscoveryFunction = (
+  serviceId: string,
+  options: { signal: AbortSignal },
+) => Promise<readonly InstanceInit[]> | readonly InstanceInit[] | AsyncIterable<readonly InstanceInit[]>
+
 /** Observers. One that throws is reported once and never breaks a call. */
 export interface Lifecycle {
   onStart?(event: { serviceId: string; request: PickRequest; attempt: number }): void

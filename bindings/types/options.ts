@@ -1,7 +1,15 @@
 /** @module The options of a balancer and of a service. Durations are milliseconds. */
 
-import type { DiscoveryClient, Lifecycle, Policy, RequestTransformer, Supplier } from './extension.js'
-import type { FetchLike, InstanceInit } from './instance.js'
+import type { QuirkId } from '../compat/quirks.js'
+import type {
+  DiscoveryClient,
+  DiscoveryFunction,
+  Lifecycle,
+  Policy,
+  RequestTransformer,
+  Supplier,
+} from './extension.js'
+import type { FetchLike, InstanceInit, ServiceInstance } from './instance.js'
 
 export type ServiceMap = Record<string, ServiceOptions | readonly InstanceInit[]>
 
@@ -9,12 +17,15 @@ export interface LoadBalancerOptions<S extends ServiceMap = ServiceMap> {
   services?: S
   /** For every service: its own scalars replace these, maps are merged, lists replaced. */
   defaults?: ServiceOptions
-  discovery?: DiscoveryClient | readonly DiscoveryClient[]
+  discovery?: Discovery
+  /** Several clients: the first that lists anything, in their order (default), or all of them together. */
   discoveryMode?: 'first' | 'merge'
   /** The zone this client runs in. */
   zone?: string
-  /** SCLB's or Ribbon's behaviour instead of the repaired one, whole or by quirk. */
-  compat?: 'spring' | 'ribbon' | readonly string[]
+  /** Names this client among its fellows, for `subset`: its host name, pod name or ordinal. */
+  instanceId?: string
+  /** SCLB's or Ribbon's behaviour instead of the repaired one, whole or by quirk: see docs/quirks.md. */
+  compat?: Compat
   /** The transport. Default: the runtime's `fetch`, looked up at each call. */
   fetch?: FetchLike
   lifecycle?: readonly Lifecycle[]
@@ -32,27 +43,24 @@ export interface LoadBalancerOptions<S extends ServiceMap = ServiceMap> {
   module?: WebAssembly.Module
 }
 
+/** Whole, or ids of docs/quirks.md. */
+export type Compat = 'spring' | 'ribbon' | readonly (QuirkId | (string & {}))[]
+
 export interface ServiceOptions {
   instances?: readonly InstanceInit[]
-  discovery?: DiscoveryClient | readonly DiscoveryClient[]
+  discovery?: Discovery
+  /** How long discovery may take. Default 30 000. */
+  discoveryTimeoutMs?: number
   /** A named set of cache, healthCheck and suppliers, as SCLB's `configurations`. */
   preset?: string
   /** ttlMs 35 000: fresh. Then staleMs (default: ttlMs): still served while one call refreshes it. */
   cache?: false | { ttlMs?: number; staleMs?: number }
-  healthCheck?:
-    | false
-    | {
-        path?: string
-        port?: number
-        intervalMs?: number
-        timeoutMs?: number
-        initialDelayMs?: number
-        refetchMs?: number
-        allUnhealthy?: 'none' | 'all'
-        accept?: (response: Response) => boolean | Promise<boolean>
-      }
+  /** Candidates are the instances whose last check was good. */
+  healthCheck?: false | HealthCheckOptions
   /** Innermost first; retry-aware is always the outermost. */
   suppliers?: readonly (Supplier | string | TypedOptions)[]
+  /** false: what is inside of a zone, same-instance, weighted or API version supplier does not see the request. */
+  callGetWithRequestOnDelegates?: boolean
   policy?: Policy | string | TypedOptions
   eager?: boolean
   /** What a registry's sudden "none" means. */
@@ -69,10 +77,50 @@ export interface ServiceOptions {
   release?: 'headers' | 'body'
   /** A lease never completed counts as cancelled after this. */
   leaseTimeoutMs?: number
+  /** Sends X-Forwarded-Host and X-Forwarded-Proto of the URL that was asked for. */
   xForwarded?: boolean
   /** The hint sent for a service id, or for `default`. */
   hints?: Record<string, string>
+  /** What `recent()` remembers: the share of picks (default 0: none), and how many of the last (default 100). */
   trace?: { sample?: number; keep?: number }
+  /** SCLB's request meters in `stats().meters`. Default: false. */
+  metrics?: false | MetricsOptions
+}
+
+export type Discovery = DiscoveryClient | DiscoveryFunction | readonly (DiscoveryClient | DiscoveryFunction)[]
+
+export interface HealthCheckOptions {
+  /** Default `/actuator/health`; '': every instance counts as alive without being asked. */
+  path?: string
+  /** Default: the instance's own. */
+  port?: number
+  /** From the end of one round to the start of the next. Default 25 000. */
+  intervalMs?: number
+  /** How long an answer may take. Default: `intervalMs`. */
+  timeoutMs?: number
+  /** Before the first round. Default 0. */
+  initialDelayMs?: number
+  /** How often discovery is asked for the list. Default 25 000. */
+  refetchMs?: number
+  /** false: one round for each list. Default true. */
+  repeat?: boolean
+  /** Candidates change once a round (default), or with each answer. */
+  publish?: 'round' | 'each'
+  /** Checks under way at the same time. Default 64. */
+  maxConcurrent?: number
+  /** No instance is alive: none (default) or all are candidates, counted as a fallback. */
+  allUnhealthy?: 'none' | 'all'
+  /** Which answer is a good one. Default: status 200. */
+  accept?: (response: Response) => boolean | Promise<boolean>
+}
+
+export interface MetricsOptions {
+  /** false: the meters say UNKNOWN instead of the URL's path. Default true. */
+  includePath?: boolean
+  /** Tags of your own for every meter. */
+  tags?: (event: { serviceId: string; instance?: ServiceInstance; response?: Response }) => Record<string, string>
+  /** Series a meter keeps; what goes beyond is counted under the path OTHER. Default 200. */
+  maxSeries?: number
 }
 
 /** The JSON form of a factory call: `{ "type": "peak-ewma", "decayMs": 10000 }`. */

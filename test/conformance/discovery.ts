@@ -1,7 +1,7 @@
 /** @module Discovery clients of the user's own: asked, cached, watched, failing. Time is a clock moved by hand. */
 
 import { expect } from 'chai'
-import { createLoadBalancer, type DiscoveryClient, type InstanceInit } from 'evenkeel'
+import { createLoadBalancer, type DiscoveryClient, type InstanceInit, simpleDiscovery } from 'evenkeel'
 import type { Case } from './case.js'
 import { rejected } from './errors-of.js'
 import { addresses, handClock, serviceWith } from './services.js'
@@ -254,6 +254,70 @@ export const cases: Case[] = [
       second.open()
       // Workers end what outlives a request: there a watch is asked for its first list at each refresh.
       if (context.runtime.startsWith('workerd')) return
+      await settled()
+      expect(service.instances().length).to.equal(2)
+    },
+  },
+  {
+    name: 'discovery: a list of nobody is never fresh; each call that waits asks again',
+    async run() {
+      const client = registry(() => Promise.resolve([]))
+      const service = serviceWith({ discovery: client })
+      expect(await service.choose()).to.equal(undefined)
+      expect(await service.choose()).to.equal(undefined)
+      expect(client.asked).to.equal(2)
+      client.answer = () => Promise.resolve(addresses(1))
+      expect(await service.choose()).not.to.equal(undefined)
+    },
+  },
+  {
+    name: 'emptyList: a sudden list of nobody is not believed for protectMs',
+    async run() {
+      const clock = handClock()
+      const client = registry(() => Promise.resolve(addresses(2)))
+      const service = serviceWith({ discovery: client, emptyList: { protectMs: 5_000 } }, { clock: clock.now })
+      await service.choose()
+      client.answer = () => Promise.resolve([])
+      await service.refresh()
+      clock.advance(4_999)
+      expect(service.pick()).not.to.equal(undefined)
+      expect((await service.explain()).notes.join()).to.contain('the last list is kept for 1 ms')
+      await settled()
+      clock.advance(1_001)
+      expect(await service.choose()).to.equal(undefined)
+    },
+  },
+  {
+    name: 'discovery of several clients: the first that lists anybody, past one that fails; or all of them, merged',
+    async run() {
+      const down = registry(() => Promise.reject(new Error('down')))
+      const clients = [{ ...down, order: -1 }, simpleDiscovery({ orders: addresses(1) }), () => addresses(2)]
+      const first = serviceWith({ discovery: clients })
+      await first.choose()
+      expect(idsOf(first)).to.deep.equal(['10.0.0.0:8080'])
+      expect((await first.explain()).source).to.include({ discovery: 'registry, simple, custom' })
+      const merged = serviceWith({ discovery: clients }, { discoveryMode: 'merge' })
+      await merged.choose()
+      expect(idsOf(merged)).to.deep.equal(['10.0.0.0:8080', '10.0.0.1:8080'])
+    },
+  },
+  {
+    name: 'discovery by a function: a list, a promise of one, or one list after the other',
+    async run(context) {
+      const second = gate<void>()
+      async function* lists() {
+        yield addresses(1)
+        await second.promise
+        yield addresses(2)
+        await new Promise(() => {})
+      }
+      expect(serviceWith({ discovery: () => addresses(1) }).pick()).not.to.equal(undefined)
+      expect(await serviceWith({ discovery: async () => addresses(1) }).choose()).not.to.equal(undefined)
+      const service = serviceWith({ discovery: () => lists() })
+      expect(await service.choose()).not.to.equal(undefined)
+      // Workers end what outlives a request: there a stream is asked for its first list at each refresh.
+      if (context.runtime.startsWith('workerd')) return
+      second.open()
       await settled()
       expect(service.instances().length).to.equal(2)
     },

@@ -1,7 +1,7 @@
 /** @module Bad input: a typed error that names what and where, and nothing left half made. */
 
 import { expect } from 'chai'
-import { createLoadBalancer, EvenkeelError, hint, type LoadBalancerOptions, peakEwma, subset, weighted } from 'evenkeel'
+import { createLoadBalancer, EvenkeelError, hint, type LoadBalancerOptions, peakEwma, weighted } from 'evenkeel'
 import type { Case } from './case.js'
 import { rejected, thrown } from './errors-of.js'
 import { addresses, picks, serviceWith } from './services.js'
@@ -57,7 +57,6 @@ const UNUSABLE_ARGUMENTS: [string, () => unknown, string][] = [
   ['a decay of 0', () => peakEwma({ decayMs: 0 }), 'peakEwma.decayMs'],
   ['an empty header name', () => hint({ header: '' }), 'hint.header'],
   ['an unknown weighted order', () => weighted({ order: 'random' as 'block' }), 'weighted.order'],
-  ['a subset without an id', () => subset({} as { instanceId: string }), 'subset.instanceId'],
 ]
 
 export const cases: Case[] = [

@@ -101,10 +101,11 @@ export const cases: Case[] = [
     },
   },
   {
-    name: 'fetch: an instance without a port leaves the scheme’s default; IPv6 gets brackets',
+    name: 'fetch: an instance without a port gets the scheme’s; IPv6 gets brackets',
     async run() {
       for (const [instance, url] of [
-        [{ host: 'orders.internal' }, 'http://orders.internal/x'],
+        [{ host: 'orders.internal' }, 'http://orders.internal:80/x'],
+        [{ host: 'orders.internal', secure: true }, 'https://orders.internal:443/x'],
         [{ host: '::1', port: 8080 }, 'http://[::1]:8080/x'],
       ] as const) {
         const { lb, seen } = noting(instance)

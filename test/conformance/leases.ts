@@ -64,14 +64,14 @@ export const cases: Case[] = [
     },
   },
   {
-    name: 'lease: an IPv6 host gets its brackets, a missing port stays away',
+    name: 'lease: an IPv6 host gets its brackets, a missing port the scheme’s',
     run() {
       const at = (host: string, port?: number) =>
         serviceWith({ instances: [{ host, ...(port !== undefined && { port }) }] })
           .pick()
           ?.url('http://orders/x')
       expect(at('fe80::1', 8080)).to.equal('http://[fe80::1]:8080/x')
-      expect(at('orders.internal')).to.equal('http://orders.internal/x')
+      expect(at('orders.internal')).to.equal('http://orders.internal:80/x')
     },
   },
   {

@@ -9,13 +9,24 @@ import { cases as extensions } from './extensions.js'
 import { describe } from './failure-text.js'
 import { cases as fetchBinding } from './fetch-binding.js'
 import { cases as fetchLimits } from './fetch-limits.js'
+import { cases as fetchOutgoing } from './fetch-outgoing.js'
 import { cases as fetchRequest } from './fetch-request.js'
 import { cases as fetchResponse } from './fetch-response.js'
 import { cases as fetchRetry } from './fetch-retry.js'
 import { cases as fetchUrl } from './fetch-url.js'
 import { cases as filters } from './filters.js'
+import { cases as health } from './health.js'
 import { cases as leases } from './leases.js'
+import { cases as lifecycle } from './lifecycle.js'
 import { cases as picks } from './picks.js'
+import { cases as scenarios } from './scenarios.js'
+import { cases as apiVersions } from './suppliers-api-version.js'
+import { cases as canaries } from './suppliers-canary.js'
+import { cases as fallbacks } from './suppliers-fallback.js'
+import { cases as sameInstance } from './suppliers-same-instance.js'
+import { cases as sticky } from './suppliers-sticky.js'
+import { cases as subsets } from './suppliers-subset.js'
+import { cases as versions } from './suppliers-version.js'
 
 /** A case that hangs must not take the others' results with it. */
 const CASE_LIMIT_MS = 10_000
@@ -28,16 +39,27 @@ export async function runAll(context: Context, begins: (name: string) => void = 
     ...picks,
     ...leases,
     ...filters,
+    ...fallbacks,
+    ...versions,
+    ...apiVersions,
+    ...sticky,
+    ...sameInstance,
+    ...canaries,
+    ...subsets,
     ...extensions,
     ...discovery,
+    ...health,
     ...errors,
     ...fetchUrl,
     ...fetchRequest,
+    ...fetchOutgoing,
     ...fetchResponse,
     ...fetchRetry,
     ...fetchLimits,
     ...fetchBinding,
+    ...lifecycle,
     ...connectionErrors,
+    ...scenarios,
     ...digestCases(digests),
   ]
   for (const one of cases) {

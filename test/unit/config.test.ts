@@ -98,36 +98,46 @@ describe('each bad option is an error that names it', () => {
       /not supported yet/,
     ],
     [
-      'a supplier of a later version',
-      service({ instances: ok, suppliers: ['canary'] }),
-      'services.s.suppliers[0]',
-      /not supported yet/,
+      'an unknown preset',
+      service({ instances: ok, preset: 'weigthed' }),
+      'services.s.preset',
+      /no preset "weigthed"; known: default, zone-/,
     ],
-    ['health checks', service({ instances: ok, healthCheck: {} }), 'services.s.healthCheck', /not supported yet/],
-    ['presets', service({ instances: ok, preset: 'weighted' }), 'services.s.preset', /not supported yet/],
-    ['x-forwarded', service({ instances: ok, xForwarded: true }), 'services.s.xForwarded', /not supported yet/],
-    ['traces', service({ instances: ok, trace: {} }), 'services.s.trace', /not supported yet/],
     [
-      'protected lists',
-      service({ instances: ok, emptyList: { protectMs: 1 } }),
+      'an option of health checks',
+      service({ instances: ok, healthCheck: { interval: 5 } }),
+      'services.s.healthCheck.interval',
+      /accepted: path, port, intervalMs/,
+    ],
+    [
+      'health checks without time',
+      service({ instances: ok, healthCheck: { timeoutMs: 0 } }),
+      'services.s.healthCheck.timeoutMs',
+      /1 or more|from 1/,
+    ],
+    [
+      'a sample of more than all',
+      service({ instances: ok, trace: { sample: 2 } }),
+      'services.s.trace.sample',
+      /from 0 to 1/,
+    ],
+    [
+      'an empty list that is doubted',
+      service({ instances: ok, emptyList: 'doubt' }),
       'services.s.emptyList',
-      /not supported yet/,
+      /'trust' or \{ protectMs \}/,
     ],
-    ['compat', make({ compat: 'spring' }), 'compat', /not supported yet/],
-    ['lifecycle', make({ lifecycle: [{}] }), 'lifecycle', /not supported yet/],
-    ['transformers', make({ transformers: [(r: Request) => r] }), 'transformers', /not supported yet/],
-    ['merged discovery', make({ discoveryMode: 'merge' }), 'discoveryMode', /not supported yet/],
+    ['an unknown quirk', make({ compat: ['hint-defualt'] }), 'compat[0]', /no quirk "hint-defualt"; known: /],
+    ['an unknown compat', make({ compat: 'springs' }), 'compat', /'spring' or an array of quirk ids/],
+    ['compat with Ribbon', make({ compat: 'ribbon' }), 'compat', /not supported yet/],
     [
-      'several discovery clients',
-      make({
-        discovery: [
-          { name: 'a', get: () => [] },
-          { name: 'b', get: () => [] },
-        ],
-      }),
-      'discovery',
-      /not supported yet/,
+      'an observer that observes nothing',
+      make({ lifecycle: [{}] }),
+      'lifecycle',
+      /onStart, onStartRequest or onComplete/,
     ],
+    ['a transformer that is none', make({ transformers: [{}] }), 'transformers', /functions/],
+    ['a way to combine discovery', make({ discoveryMode: 'union' }), 'discoveryMode', /'first' or 'merge'/],
     ['empty service id', make({ services: { '': ok } }), 'services', /non-empty string/],
     ['neither instances nor discovery', service({}), 'services.s', /needs instances or discovery/],
     [
@@ -181,7 +191,7 @@ describe('each bad option is an error that names it', () => {
     [
       'subset without an id',
       service({ instances: ok, suppliers: ['subset'] }),
-      'services.s.suppliers[0].instanceId',
+      'subset.instanceId',
       /names this client/,
     ],
     ['subset of size 0', () => subset({ instanceId: 'a', size: 0 }), 'subset.size', /1/],
@@ -189,7 +199,7 @@ describe('each bad option is an error that names it', () => {
     ['eleven choices', () => leastRequest({ choices: 11 }), 'leastRequest.choices', /2 to 10/],
     ['a decay of 0', () => peakEwma({ decayMs: 0 }), 'peakEwma.decayMs', /1/],
     ['a weight that is no function', () => weighted({ weight: 3 as never }), 'weighted.weight', /function/],
-    ['a fallback', () => hint({ fallback: 'some' as never }), 'hint.fallback', /'all' or 'none'/],
+    ['a fallback', () => hint({ fallback: 'some' as never }), 'hint.fallback', /'all', 'none', 'stable' or a function/],
     ['an empty zone', () => zonePreference({ zone: '' }), 'zonePreference.zone', /non-empty/],
     ['a policy without pick', service({ instances: ok, policy: {} }), 'services.s.policy', /policy, its name/],
     ['a discovery client without get', service({ discovery: { name: 'x' } }), 'services.s.discovery', /get or watch/],
@@ -199,14 +209,6 @@ describe('each bad option is an error that names it', () => {
     expect(error).toMatchObject({ code: 'EVENKEEL_CONFIG', option })
     expect(error.message).toMatch(message)
   })
-})
-
-it('what belongs to later versions of a service says so', async () => {
-  const s = createLoadBalancer({ services: { s: ok } }).service('s')
-  for (const act of [() => s.drain('h:1'), () => s.restore('h:1'), () => s.timeline(), () => s.recent()]) {
-    expect(errorOf(act)).toMatchObject({ code: 'EVENKEEL_CONFIG', message: expect.stringMatching(/not supported yet/) })
-  }
-  await expect(s.check()).rejects.toMatchObject({ code: 'EVENKEEL_CONFIG' })
 })
 
 it('a service that can not be defined leaves nothing behind', () => {
@@ -273,8 +275,8 @@ it('takes durations as text, as JSON has them', () => {
       },
     },
   })
-  const { cache } = (lb.service('s') as BalancedService).settings
-  expect(cache).toEqual({ ttlMs: 35_000, staleMs: 90_500 })
+  const { freshness } = (lb.service('s') as BalancedService).settings
+  expect(freshness).toEqual({ ttlMs: 35_000, staleMs: 90_500 })
 })
 
 it.each([

@@ -122,10 +122,12 @@ describe('a list that is asked for', () => {
     const waiting = empty.service.choose()
     await empty.source.answer(0, [])
     expect(await waiting).toBeUndefined()
-    await expect(empty.lb.fetch('http://s/')).rejects.toMatchObject({
+    const refused = expect(empty.lb.fetch('http://s/')).rejects.toMatchObject({
       code: 'EVENKEEL_NO_INSTANCE',
       message: expect.stringMatching(/list is empty/),
     })
+    await empty.source.answer(1, [])
+    await refused
 
     const failed = setup()
     const cause = new Error('no route')

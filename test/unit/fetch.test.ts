@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
   attemptsOf,
   createLoadBalancer,
@@ -6,6 +6,7 @@ import {
   type LoadBalancerOptions,
   roundRobin,
   type ServiceOptions,
+  type Supplier,
 } from '../../bindings/index.js'
 
 const refused = () =>
@@ -186,6 +187,65 @@ describe('retries', () => {
     expect(sent).toHaveLength(times)
   })
 
+  it('of the same instance end with its own error, not with one of looking for another', async () => {
+    const failures = [refused(), refused()]
+    const { lb, hosts } = make(failures, {
+      retry: { maxRetriesOnSameServiceInstance: 1, maxRetriesOnNextServiceInstance: 0 },
+    })
+    const error = await lb.fetch('http://s/').catch((caught) => caught)
+    expect(error).toBe(failures[1])
+    expect(error.cause.code).toBe('ECONNREFUSED')
+    expect(hosts()).toBe('aa')
+  })
+
+  it('only after the errors that were named', async () => {
+    const reset = Object.assign(new Error('read'), { name: 'ReadTimeout' })
+    const named = make([refused(), reset], {
+      retry: {
+        maxRetriesOnNextServiceInstance: 2,
+        exceptions: (error) => (error as Error).cause !== undefined,
+      },
+    })
+    await expect(named.lb.fetch('http://s/')).rejects.toBe(reset)
+    expect(named.hosts()).toBe('ac')
+  })
+
+  it('avoid what this very call has tried, whatever others try meanwhile', async () => {
+    const { lb, service, sent } = make([() => new Promise((_, reject) => setTimeout(() => reject(refused()), 0))], {
+      instances: ['http://a:1', 'http://b:1', 'http://c:1', 'http://d:1'],
+      retry: { maxRetriesOnNextServiceInstance: 3 },
+    })
+    const calls = Array.from({ length: 20 }, () => lb.fetch('http://s/').catch((error) => error))
+    const errors = await Promise.all(calls)
+    for (const error of errors) {
+      expect(new Set(attemptsOf(error).map(({ instance }) => instance.host)).size).toBe(4)
+    }
+    expect(sent).toHaveLength(80)
+    expect(service.stats().retriesNext).toBe(60)
+  })
+
+  it('go back to the whole list where a supplier leaves only the one that was tried', async () => {
+    const onlyA: Supplier = { name: 'only-a', filter: (list) => list.slice(0, 1) }
+    const { lb, hosts } = make([refused(), ok], { suppliers: [onlyA] })
+    expect((await lb.fetch('http://s/')).status).toBe(200)
+    expect(hosts()).toMatch(/^a[bc]$/)
+  })
+
+  it('are one for GET, HEAD and OPTIONS unless told otherwise, and say so', () => {
+    expect(make([ok]).service.options().retry).toEqual({
+      from: 'default',
+      value: {
+        maxRetriesOnSameServiceInstance: 0,
+        maxRetriesOnNextServiceInstance: 1,
+        retryOnAllOperations: false,
+        methods: ['GET', 'HEAD', 'OPTIONS'],
+        statusCodes: [],
+        backoff: false,
+        avoidPreviousInstance: true,
+      },
+    })
+  })
+
   it('of all operations, if told so', async () => {
     const { lb, sent } = make([refused()], { retry: { retryOnAllOperations: true } })
     await expect(lb.fetch('http://s/', { method: 'POST' })).rejects.toThrow()
@@ -298,6 +358,19 @@ describe('time limits and aborts', () => {
     expect(attemptsOf(response)[0]?.error).toMatchObject({ code: 'EVENKEEL_TIMEOUT' })
     expect(service.stats().instances.map(({ failures }) => failures)).toEqual([1, 0, 0])
     expect(idle()).toBe(true)
+  })
+
+  it('an instance that swallows packets costs a second, then the next one answers', async () => {
+    vi.useFakeTimers()
+    const { lb, sent, idle } = make([() => hang(sent.at(-1)?.init), ok], { attemptTimeoutMs: 1_000 })
+    const call = lb.fetch('http://s/')
+    await vi.advanceTimersByTimeAsync(999)
+    expect(sent).toHaveLength(1)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(attemptsOf(await call).map(({ instance }) => instance.host)).toEqual(['a', 'c'])
+    expect(idle()).toBe(true)
+    expect(vi.getTimerCount()).toBe(0)
+    vi.useRealTimers()
   })
 
   it('a call that takes too long ends, whatever retries are left', async () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { coreOf } from '../../bindings/core/core.js'
 import {
   createLoadBalancer,
@@ -232,16 +232,18 @@ describe('weights', () => {
     expect(asked.join('')).toBe('abcd')
   })
 
-  it('from a function that throws refuse the list, and the old one stays', () => {
+  it('count as 1 where the function throws, which is told once and named in explain', async () => {
+    const complaints = vi.spyOn(console, 'error').mockImplementation(() => {})
     const weight = ({ host }: ServiceInstance) => {
       if (host === 'x') throw new Error('no weight for x')
-      return 1
+      return 3
     }
-    const { service } = make({ instances: abc, suppliers: [weighted({ weight })] })
-    const before = service.instances()
-    expect(() => service.update(['http://a:1', 'http://x:1'])).toThrow('no weight for x')
-    expect(service.instances()).toBe(before)
-    expect([...picks(() => service.pick(), 3)].sort().join('')).toBe('abc')
+    const { service } = make({ instances: ['http://a:1', 'http://x:1'], suppliers: [weighted({ weight })] })
+    expect([...picks(() => service.pick(), 8)].filter((host) => host === 'x')).toHaveLength(2)
+    service.update(['http://a:1', { url: 'http://x:1', zone: 'moved' }])
+    expect((await service.explain()).notes.join()).toContain('the weight of "x:1" can\'t be read and counts as 1')
+    expect(complaints).toHaveBeenCalledTimes(1)
+    complaints.mockRestore()
   })
 
   it('follow a refresh that changes them', () => {

@@ -1,0 +1,87 @@
+/** @module Whether a failed attempt may be followed by another one, and where that goes. */
+
+import type { Quirks } from '../compat/quirks.js'
+import type { RetrySettings } from '../config/settings.js'
+import { TimeoutError } from '../errors.js'
+import { headerOf } from '../request.js'
+import { isConnectionError } from '../runtime/connection-errors.js'
+import type { ServiceInstance } from '../types/instance.js'
+import type { PickRequest } from '../types/request.js'
+
+/** How an attempt ended that is not what the caller wanted. */
+export type Ending = { response: Response } | { error: unknown }
+
+/** The retries of one call, in SCLB's order: the same instance as often as allowed, then the next, where that begins anew. */
+export class Retries {
+  readonly settings: RetrySettings
+  readonly #quirks: Quirks
+  #sameLeft: number
+  #nextLeft: number
+  #tried: readonly ServiceInstance[] = []
+
+  constructor(settings: RetrySettings, quirks: Quirks) {
+    this.settings = settings
+    this.#quirks = quirks
+    this.#sameLeft = settings.sameInstance
+    this.#nextLeft = settings.nextInstance
+  }
+
+  /** Whether there are any left, and both the ending and the request allow one. */
+  allow(ending: Ending, request: PickRequest): boolean {
+    if (this.#sameLeft + this.#nextLeft === 0) return false
+    if ('response' in ending) return this.#isRetryableStatus(ending.response.status) && this.#isRepeatable(request)
+    const { exceptions = isRetryable } = this.settings
+    if (!exceptions(ending.error)) return false
+    return this.#quirks.has('retry-post-on-exception') || this.#isRepeatable(request)
+  }
+
+  /** Takes one of the retries on the same instance; false: none is left. */
+  useSame(): boolean {
+    if (this.#sameLeft === 0) return false
+    this.#sameLeft--
+    return true
+  }
+
+  /** Takes one of the retries on another instance than this one. */
+  useNext(instance: ServiceInstance): boolean {
+    if (this.#nextLeft === 0) return false
+    this.#nextLeft--
+    this.#sameLeft = this.settings.sameInstance
+    this.#tried = [...this.#tried, instance]
+    return true
+  }
+
+  /** The request with the instances that were left behind. */
+  repeated(request: PickRequest): PickRequest {
+    return this.#tried.length === 0 ? request : { ...request, previous: this.#tried }
+  }
+
+  /** The pause before the retry with this number, from 0: doubled each time, jitter included. */
+  pauseMs(retry: number, random: () => number): number | undefined {
+    const { backoff } = this.settings
+    if (backoff === undefined) return undefined
+    const delay = Math.min(backoff.minMs * 2 ** Math.min(retry, 31), backoff.maxMs)
+    const spread = delay * backoff.jitter * (2 * random() - 1)
+    return Math.min(Math.max(delay + spread, backoff.minMs), backoff.maxMs)
+  }
+
+  #isRetryableStatus(status: number): boolean {
+    const { statusCodes, exceptions } = this.settings
+    if (!statusCodes.includes(status)) return false
+    if (exceptions === undefined || !this.#quirks.has('retry-exceptions-drop-status')) return true
+    const error = new Error(`status ${status}`)
+    error.name = 'RetryableStatusCodeException'
+    return exceptions(error)
+  }
+
+  #isRepeatable(request: PickRequest): boolean {
+    const { allOperations, methods } = this.settings
+    return (
+      allOperations || methods.includes(request.method as string) || headerOf(request, 'idempotency-key') !== undefined
+    )
+  }
+}
+
+function isRetryable(error: unknown): boolean {
+  return error instanceof TimeoutError || isConnectionError(error)
+}

@@ -1,0 +1,64 @@
+/** @module SCLB's behaviours that are known defects: off unless asked for. docs/quirks.md tells both sides of each. */
+
+import { ConfigError, show } from '../errors.js'
+
+/** In the order of docs/quirks.md. */
+export const SPRING_QUIRKS = [
+  'no-list-no-response',
+  'health-keeps-client-open',
+  'discovery-timeout-late',
+  'discovery-failure-empties',
+  'cache-no-single-flight',
+  'cache-no-stale',
+  'health-publish-each',
+  'health-list-once',
+  'hint-default',
+  'same-instance-by-metadata',
+  'retry-aware-one-row',
+  'retry-aware-no-second-list',
+  'api-version-required-ignored',
+  'api-version-bad-instance',
+  'weighted-java-int',
+  'weighted-expanded',
+  'weighted-int-overflow',
+  'subset-unsorted',
+  'preset-unknown-empty',
+  'retry-exceptions-drop-status',
+  'retry-hides-previous',
+  'retry-post-on-exception',
+  'retry-same-moves-on',
+  'cancelled-not-completed',
+  'choose-error-not-completed',
+  'meters-without-uri',
+  'x-forwarded-instance',
+  'sticky-cookie-appends',
+  'cookie-split-equals',
+  'wss-port-80',
+  'uri-double-encode',
+  'ipv6-unbracketed',
+  'composite-race',
+  'composite-stops-at-error',
+] as const
+
+export type QuirkId = (typeof SPRING_QUIRKS)[number]
+
+export type Quirks = ReadonlySet<QuirkId>
+
+export const NO_QUIRKS: Quirks = new Set()
+
+/** @throws EVENKEEL_CONFIG for an id that is none */
+export function quirksOf(compat: unknown): Quirks {
+  if (compat === undefined) return NO_QUIRKS
+  if (compat === 'spring') return new Set(SPRING_QUIRKS)
+  if (compat === 'ribbon') throw new ConfigError("compat: 'ribbon' is not supported yet", { option: 'compat' })
+  if (!Array.isArray(compat)) {
+    throw new ConfigError(`compat must be 'spring' or an array of quirk ids, not ${show(compat)}`, { option: 'compat' })
+  }
+  for (const [i, id] of compat.entries()) {
+    if ((SPRING_QUIRKS as readonly unknown[]).includes(id)) continue
+    throw new ConfigError(`compat[${i}]: there is no quirk ${show(id)}; known: ${SPRING_QUIRKS.join(', ')}`, {
+      option: `compat[${i}]`,
+    })
+  }
+  return new Set(compat as QuirkId[])
+}

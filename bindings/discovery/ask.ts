@@ -1,0 +1,56 @@
+/** @module One question to a discovery client, whichever way it answers. */
+
+import type { Quirks } from '../compat/quirks.js'
+import { DiscoveryError, show } from '../errors.js'
+import type { DiscoveryClient } from '../types/extension.js'
+import type { InstanceInit } from '../types/instance.js'
+
+export type List = readonly InstanceInit[]
+export type ListStream = AsyncIterable<List>
+
+/** What the client's `get` answers, or its `watch` where it has nothing else. A function may answer either. */
+export function ask(
+  client: DiscoveryClient,
+  serviceId: string,
+  signal: AbortSignal,
+): Promise<List> | List | ListStream {
+  if (client.get !== undefined) return client.get(serviceId, { signal })
+  return (client as Required<DiscoveryClient>).watch(serviceId, { signal })
+}
+
+/** As `ask`, but for one list: of a client that pushes, its first. */
+export function askForList(client: DiscoveryClient, serviceId: string, signal: AbortSignal): Promise<List> | List {
+  const answer = ask(client, serviceId, signal)
+  return isStream(answer) ? firstOf(answer, client.name, serviceId) : answer
+}
+
+/** The first list of a stream, which is ended then. */
+export async function firstOf(stream: ListStream, name: string, serviceId: string): Promise<List> {
+  for await (const list of stream) return list
+  throw endedWithoutList(name, serviceId)
+}
+
+export function endedWithoutList(name: string, serviceId: string): DiscoveryError {
+  return new DiscoveryError(`discovery "${name}" ended its watch of "${serviceId}" without a list`, { serviceId })
+}
+
+/**
+ * A client's answer as a list. Whether its entries can be read is not looked at here.
+ * @throws EVENKEEL_DISCOVERY for null and undefined, which SCLB takes for an answer that never comes
+ */
+export function listIn(answer: List, name: string, serviceId: string, quirks: Quirks): List {
+  if (answer !== undefined && answer !== null) return answer
+  if (quirks.has('no-list-no-response')) return []
+  throw new DiscoveryError(
+    `discovery "${name}" answered ${show(answer)} for "${serviceId}": a list was expected, [] if there is nobody`,
+    { serviceId },
+  )
+}
+
+export function isStream(answer: unknown): answer is ListStream {
+  return typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer
+}
+
+export function isPromise<T>(answer: Promise<T> | T): answer is Promise<T> {
+  return typeof (answer as { then?: unknown } | undefined | null)?.then === 'function'
+}

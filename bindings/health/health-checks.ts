@@ -1,0 +1,246 @@
+/**
+ * @module Health checks of one service, after SCLB's HealthCheckServiceInstanceListSupplier: rounds in which all
+ * instances are asked, each `intervalMs` after the end of the one before. Instances stay in the list whatever their
+ * health; the chain's first stage leaves out who is not alive.
+ */
+
+import type { Quirks } from '../compat/quirks.js'
+import type { HealthSettings } from '../config/settings.js'
+import type { Gate } from '../discovery/list-source.js'
+import { isWorkers, startTimer } from '../runtime/host.js'
+import { waitFor } from '../runtime/wait.js'
+import type { FetchLike, ServiceInstance } from '../types/instance.js'
+import type { WaitOptions } from '../types/request.js'
+import { CheckMeter } from './check-meter.js'
+import { checkUrl } from './check-url.js'
+import { type Answer, Liveness } from './liveness.js'
+import { pooled } from './pooled.js'
+import { probe } from './probe.js'
+import { Round } from './round.js'
+
+/** What the checks take from their service. */
+export interface HealthHost {
+  readonly serviceId: string
+  readonly clock: () => number
+  readonly transport: FetchLike
+  readonly quirks: Quirks
+  /** How long after a list has come the next is asked for; Infinity: it is not. */
+  readonly refetchMs: number
+  /** The list in force. */
+  instances(): readonly ServiceInstance[]
+  /** Asks discovery for a list, in the background. */
+  refetch(): void
+  /** Others are alive now. */
+  changed(): void
+  /** An instance was a candidate and is none any more (`reason`), or is one again. */
+  turned(instance: ServiceInstance, reason: string | undefined): void
+}
+
+/** The longest time that timers take. */
+const MOST_MS = 2 ** 31 - 1
+
+export class HealthChecks implements Gate {
+  readonly meter = new CheckMeter()
+  readonly #settings: HealthSettings
+  readonly #host: HealthHost
+  readonly #liveness: Liveness
+  /** Without a path nobody is asked, and everybody is alive. */
+  readonly #asks: boolean
+  /** On Workers nothing runs between requests: rounds are made by `check`. */
+  readonly #byHand = isWorkers()
+  #begun = false
+  /** Waiting for `initialDelayMs` to pass. */
+  #delayed = false
+  #open: boolean
+  #closed = false
+  #round: Round | undefined
+  #begunRounds = 0
+  /** The number of the last round whose answers are in force. */
+  #concluded = 0
+  #cancelRound = () => {}
+  #cancelRefetch = () => {}
+  /** Who waits for something to be published. */
+  #waiting: { promise: Promise<void>; wake: () => void } | undefined
+
+  constructor(settings: HealthSettings, host: HealthHost) {
+    this.#settings = settings
+    this.#host = host
+    this.#asks = settings.path.trim() !== ''
+    this.#open = this.#byHand || !this.#asks
+    this.#liveness = new Liveness(settings.publish, this.#open)
+  }
+
+  /** It is known who is alive. */
+  get open(): boolean {
+    return this.#open
+  }
+
+  /** Why everybody counts as alive without having been asked; undefined: they have been. */
+  get unasked(): string | undefined {
+    if (!this.#asks) return 'the path is empty: everybody counts as alive'
+    return this.#byHand && this.#concluded === 0 ? 'nobody is checked before check() is called' : undefined
+  }
+
+  aliveOf(list: readonly ServiceInstance[]): number[] {
+    return this.#liveness.aliveOf(list)
+  }
+
+  reasonOf(instance: ServiceInstance): string {
+    return this.#liveness.reasonOf(instance)
+  }
+
+  begin(): void {
+    if (this.#begun || this.#byHand || !this.#asks || this.#closed) return
+    this.#begun = true
+    const { initialDelayMs } = this.#settings
+    if (initialDelayMs === 0) return this.#start()
+    this.#delayed = true
+    this.#cancelRound = startTimer(() => this.#start(), initialDelayMs)
+  }
+
+  passed(options: WaitOptions): Promise<void> {
+    this.begin()
+    return this.#until(() => this.#open, options)
+  }
+
+  /** A list has come; other instances than before are in it if `changed`. */
+  listed(changed: boolean): void {
+    this.#armRefetch()
+    // Without repetition each list is checked once, the same one too.
+    if (!this.#begun || this.#delayed || !(changed || !this.#settings.repeat)) return
+    const replaced = this.#round
+    this.#round = undefined
+    replaced?.abort()
+    // What was heard so far counts, or lists that change faster than checks end would never have anybody alive.
+    if (replaced !== undefined && replaced.answers.length > 0) this.#conclude(replaced, false)
+    this.#start()
+  }
+
+  /** No list has come: discovery failed. */
+  listFailed(): void {
+    this.#armRefetch()
+  }
+
+  /** A round now, or the one that is under way; resolves when its answers are in force. */
+  check(options: WaitOptions): Promise<void> {
+    if (!this.#asks) return Promise.resolve()
+    if (this.#byHand) {
+      return waitFor(this.#run(this.#newRound()), options, `checking the instances of "${this.#host.serviceId}"`)
+    }
+    this.#begun = true
+    if (this.#round === undefined) this.#start()
+    const before = this.#concluded
+    return this.#until(() => this.#concluded > before, options)
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#cancelRound()
+    this.#cancelRefetch()
+    this.#round?.abort()
+    this.#round = undefined
+    this.#wake()
+  }
+
+  #start(): void {
+    if (this.#closed) return
+    this.#cancelRound()
+    this.#delayed = false
+    this.#round?.abort()
+    this.#round = this.#newRound()
+    void this.#run(this.#round)
+  }
+
+  #newRound(): Round {
+    return new Round(++this.#begunRounds)
+  }
+
+  /** Never rejects. */
+  async #run(round: Round): Promise<void> {
+    const { maxConcurrent, publish } = this.#settings
+    const isOver = () => this.#closed || round.aborted || round.number < this.#concluded
+    const ask = async (instance: ServiceInstance) => {
+      const answer = await round.check((request) => this.#ask(instance, request))
+      if (isOver()) return
+      this.meter.add(answer.alive, answer.tookMs)
+      round.answers.push(answer)
+      if (publish === 'each' && answer.alive) this.#publishSoFar(round)
+    }
+    await pooled(this.#host.instances(), maxConcurrent, ask, isOver)
+    if (isOver()) return
+    if (this.#round === round) this.#round = undefined
+    this.#conclude(round, true)
+    if (this.#closed || this.#byHand || !this.#settings.repeat || this.#round !== undefined) return
+    this.#cancelRound = startTimer(() => this.#start(), this.#settings.intervalMs)
+  }
+
+  async #ask(instance: ServiceInstance, request: AbortController): Promise<Answer> {
+    const { path, port, timeoutMs, accept } = this.#settings
+    const { clock, transport, quirks } = this.#host
+    const url = checkUrl(instance, { path, port, unbracketed: quirks.has('ipv6-unbracketed') })
+    const askedAt = clock()
+    const verdict = await probe(instance, { url, transport, timeoutMs, accept, request })
+    return { instance, ...verdict, tookMs: clock() - askedAt }
+  }
+
+  #publishSoFar({ answers }: Round): void {
+    if (this.#liveness.passedSoFar(answers)) this.#host.changed()
+    this.#open = true
+    this.#wake()
+  }
+
+  /** @param whole everybody has been heard */
+  #conclude(round: Round, whole: boolean): void {
+    const { changed, turns } = this.#liveness.conclude(round.answers, this.#host.instances())
+    if (whole) this.#concluded = round.number
+    this.#open ||= whole || round.answers.some(({ alive }) => alive)
+    if (changed) this.#host.changed()
+    this.#wake()
+    for (const turn of turns) this.#tell(turn)
+  }
+
+  #tell({ instance, alive }: Answer): void {
+    this.#host.turned(instance, alive ? undefined : this.#liveness.reasonOf(instance))
+  }
+
+  #armRefetch(): void {
+    const { refetchMs } = this.#host
+    this.#cancelRefetch()
+    if (this.#byHand || this.#closed || refetchMs > MOST_MS) return
+    this.#cancelRefetch = startTimer(() => {
+      this.#armRefetch()
+      this.#host.refetch()
+    }, refetchMs)
+  }
+
+  /** Resolves when that is so, or the service has closed. */
+  async #until(isSo: () => boolean, options: WaitOptions): Promise<void> {
+    const steps = async () => {
+      while (!isSo() && !this.#closed) await this.#nextStep()
+    }
+    // The checks' own timers keep no process alive; somebody who waits for them does.
+    const hold = setTimeout(() => {}, MOST_MS)
+    try {
+      await waitFor(steps(), options, `waiting for the health checks of "${this.#host.serviceId}"`)
+    } finally {
+      clearTimeout(hold)
+    }
+  }
+
+  /** Shared by all who wait: never on Workers, where nobody waits for another's round. */
+  #nextStep(): Promise<void> {
+    if (this.#waiting === undefined) {
+      let wake = () => {}
+      const promise = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      this.#waiting = { promise, wake }
+    }
+    return this.#waiting.promise
+  }
+
+  #wake(): void {
+    this.#waiting?.wake()
+    this.#waiting = undefined
+  }
+}

@@ -1,0 +1,67 @@
+/** @module Settings as the options of one service, or of all. */
+
+import type { ServiceOptions } from '../types/options.js'
+import { chainOptions } from './chain.js'
+import type { Report } from './report.js'
+import { retryOptions } from './retry.js'
+import type { Settings } from './settings.js'
+
+/** @param serviceId undefined: all services */
+export function serviceOptions(settings: Settings, serviceId: string | undefined, report: Report): ServiceOptions {
+  return given({
+    ...chainOptions(settings, serviceId, report),
+    policy: settings.get('rule')?.policy,
+    hints: settings.get('hints'),
+    cache: cacheOptions(settings, report),
+    retry: retryOptions(settings, report),
+    attemptTimeoutMs: attemptTimeoutMs(settings),
+    discoveryTimeoutMs: settings.get('discoveryTimeoutMs'),
+    callGetWithRequestOnDelegates: settings.get('callGetWithRequestOnDelegates'),
+    xForwarded: settings.get('xForwarded'),
+    metrics: metricsOptions(settings, report),
+  })
+}
+
+/** Caffeine's specification replaces all that is said beside it. */
+function cacheOptions(settings: Settings, report: Report): ServiceOptions['cache'] {
+  if (settings.get('cache.enabled') === false) return false
+  const ttl = settings.from('cache.ttlMs')
+  const spec = settings.get('cache.spec')
+  const from = settings.from('cache.spec')
+  if (from !== undefined && spec?.expireAfterWriteMs !== undefined) {
+    if (ttl !== undefined) report.warn(ttl, `not used: ${from.key} replaces it`)
+    return { ttlMs: spec.expireAfterWriteMs }
+  }
+  if (from !== undefined) {
+    report.warn(
+      from,
+      `has no expireAfterWrite, so SCLB keeps a list for ever; here ${ttl?.key ?? 'the default of 35 s'} holds`,
+    )
+  }
+  const ttlMs = settings.get('cache.ttlMs')
+  return ttlMs === undefined ? undefined : { ttlMs }
+}
+
+/** Ribbon's limits for connecting and for waiting, each 1 s unless given, are one here. */
+function attemptTimeoutMs(settings: Settings): number | undefined {
+  const connect = settings.get('ribbon.connectTimeoutMs')
+  const read = settings.get('ribbon.readTimeoutMs')
+  return connect === undefined && read === undefined ? undefined : Math.max(1, (connect ?? 1000) + (read ?? 1000))
+}
+
+function metricsOptions(settings: Settings, report: Report): ServiceOptions['metrics'] {
+  const { enabled, includePath } = settings.group('metrics').values
+  const path = settings.from('metrics.includePath')
+  const from = path === undefined ? [] : [path]
+  if (enabled === true) {
+    report.use(from)
+    return includePath === undefined ? {} : { includePath: includePath as boolean }
+  }
+  report.idle(from, 'no effect: there are no meters until stats.micrometer.enabled is true')
+  return enabled === false ? false : undefined
+}
+
+/** Without the options that have no value. */
+function given(options: { [K in keyof ServiceOptions]: ServiceOptions[K] | undefined }): ServiceOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as ServiceOptions
+}
