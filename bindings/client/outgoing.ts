@@ -11,6 +11,8 @@ import { isReplayable } from './body.js'
 import { forward, forwardInstances } from './forwarded.js'
 import { fieldsOf, isRequest, overlaid, readdressed, urlOf } from './input.js'
 
+const NOWHERE: readonly never[] = Object.freeze([])
+
 export class Outgoing {
   /** As suppliers and policies see it. */
   readonly request: PickRequest
@@ -23,7 +25,7 @@ export class Outgoing {
   readonly #init: RequestInit | undefined
   readonly #url: string
   /** Each attempt's, for the headers that SCLB repeats. */
-  readonly #sentTo: { instance: ServiceInstance; url: string }[] = []
+  #sentTo: readonly { instance: ServiceInstance; url: string }[] = NOWHERE
   #original: Request | undefined
 
   constructor(
@@ -141,7 +143,7 @@ export class Outgoing {
     const addsCookie = sticky?.addServiceInstanceCookie === true
     if (!xForwarded && !addsCookie) return undefined
     const headers = new Headers(this.request.headers)
-    this.#sentTo.push({ instance, url })
+    this.#sentTo = [...this.#sentTo, { instance, url }]
     if (xForwarded) {
       if (quirks.has('x-forwarded-instance'))
         forwardInstances(

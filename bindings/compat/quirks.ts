@@ -20,7 +20,6 @@ export const SPRING_QUIRKS = [
   'api-version-bad-instance',
   'weighted-java-int',
   'weighted-expanded',
-  'weighted-int-overflow',
   'subset-unsorted',
   'preset-unknown-empty',
   'retry-exceptions-drop-status',

@@ -2,7 +2,6 @@
 
 import { NO_QUIRKS, type Quirks } from '../compat/quirks.js'
 import { func, object, oneOf } from '../config/check.js'
-import { ConfigError } from '../errors.js'
 import { MAX_WEIGHT } from '../instance.js'
 import { reportOnce } from '../report.js'
 import type { CandidateList } from '../service/candidates.js'
@@ -10,6 +9,7 @@ import type { Cut } from '../service/memo.js'
 import type { Supplier } from '../types/extension.js'
 import type { ServiceInstance } from '../types/instance.js'
 import { parseJavaInt } from './java-int.js'
+import { expandedList } from './spring-weights.js'
 import { type CoreSupplier, STAGE } from './stage.js'
 
 export interface WeightedOptions {
@@ -66,10 +66,7 @@ export function weighted(options: WeightedOptions = {}): Supplier {
       foreign: false,
       mayHideRequest: true,
       key: () => undefined,
-      cut(list) {
-        if (quirks.has('weighted-int-overflow')) checkIntSum(list, serviceId)
-        return quirks.has('weighted-expanded') ? expanded(list, serviceId) : weighed(list)
-      },
+      cut: (list) => (quirks.has('weighted-expanded') ? expandedList(list, serviceId) : weighed(list)),
     }),
     [WEIGHING]: weighing,
   }
@@ -95,50 +92,6 @@ function weighed(list: CandidateList): Cut {
     reason:
       drained === 0 ? undefined : everyOneDrained ? 'every weight is 0: all count alike' : `${drained} with weight 0`,
   }
-}
-
-/**
- * SCLB 5.0 LazyWeightedServiceInstanceList, written out: every candidate as often as its weight over the greatest
- * common divisor, round by round. Whatever follows (filters, subset, retry-aware, round robin by its 31-bit position)
- * sees each entry as an instance of its own.
- */
-function expanded(list: CandidateList, serviceId: string): Cut {
-  const weights = weightsOf(list)
-  const divisor = weights.reduce(greatestCommonDivisor, 0)
-  const size = weights.reduce((sum, weight) => sum + weight, 0) / (divisor || 1)
-  if (size > MOST_EXPANDED) {
-    throw new ConfigError(
-      `the weights of "${serviceId}" expand to ${size} entries: with 'weighted-expanded' at most ${MOST_EXPANDED} are written out`,
-      { serviceId, option: 'compat' },
-    )
-  }
-  const indexes: number[] = []
-  let active = weights.map((_, i) => i)
-  for (let round = 1; indexes.length < size; round++) {
-    if (active.some((i) => (weights[i] as number) / divisor < round)) {
-      active = active.filter((i) => (weights[i] as number) / divisor >= round)
-    }
-    for (const i of active) indexes.push(i)
-  }
-  return { list: list.tree.pickOut(list, indexes), fellBack: false, reason: undefined }
-}
-
-/** SCLB allocates them all at once. */
-const MOST_EXPANDED = 1 << 22
-
-/** SCLB adds weights up in 32 bits, and fails where the sum turns negative. */
-function checkIntSum(list: CandidateList, serviceId: string): void {
-  const sum = weightsOf(list).reduce((sum, weight) => (sum + weight) | 0, 0)
-  if (sum >= 0) return
-  throw new ConfigError(`the weights of "${serviceId}" add up to more than 2^31 - 1`, { serviceId, option: 'weight' })
-}
-
-function weightsOf(list: CandidateList): number[] {
-  return list.instances.map((_, i) => list.tree.members.weightAt(list.rowAt(i)))
-}
-
-function greatestCommonDivisor(a: number, b: number): number {
-  return b === 0 ? a : greatestCommonDivisor(b, a % b)
 }
 
 function fromMetadata(instance: ServiceInstance): number | undefined {

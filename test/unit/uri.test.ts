@@ -95,6 +95,7 @@ describe('what SCLB itself makes of a URL', () => {
     // Not encoded to the last character, so all of it counts as not encoded.
     ['http://s/?m=%3Ca=b%3E', 'http://h:1/?m=%253Ca=b%253E'],
     ['http://s/a|b%20?q=\u00e9\u00a0#%', 'http://h:1/a%7Cb%2520?q=\u00e9%C2%A0#%25'],
+    ['http://\u00fc@s/%7C', 'http://\u00fc@h:1/%257C'],
     ['http://u%40@s/%7C?a=%20=', 'http://u%2540@h:1/%257C?a=%2520='],
     // Runs of slashes and empty pairs are lost, and a name's values gathered.
     ['http://s//a//b?x=1&&y=2&x=3&=z', 'http://h:1/a/b?x=1&x=3&y=2&z'],
