@@ -8,9 +8,9 @@ import type { PickRequest } from './types/request.js'
 /** The value of a cookie of the request: from `cookies`, else from its Cookie header. */
 export function cookieOf(request: PickRequest, name: string, quirks: Quirks): string | undefined {
   if (request.cookies !== undefined && Object.hasOwn(request.cookies, name)) return request.cookies[name]
+  if (quirks.has('cookie-split-equals')) return bySpring(request, name)
   const header = headerOf(request, 'cookie')
-  if (header === undefined) return undefined
-  return quirks.has('cookie-split-equals') ? bySpring(header, name) : firstNamed(header, name)
+  return header === undefined ? undefined : firstNamed(header, name)
 }
 
 /** RFC 6265 §4.2.1: pairs between semicolons, the name up to the first `=`, white space around both dropped. */
@@ -22,10 +22,21 @@ function firstNamed(header: string, name: string): string | undefined {
   return undefined
 }
 
-/** SCLB's RequestData: the whole header is one cookie, cut at every `=`, of which the first two pieces count. */
-function bySpring(header: string, name: string): string | undefined {
-  const [key, value] = header.split('=')
-  return key === name ? value : undefined
+/**
+ * SCLB's RequestData: a whole header is one cookie, cut at every `=`, of which the first two pieces count. Of several
+ * headers, where they are told apart, the last one of the name.
+ */
+function bySpring(request: PickRequest, name: string): string | undefined {
+  const { headers } = request
+  const lines = Array.isArray(headers)
+    ? headers.flatMap(([key, line = '']) => (key?.toLowerCase() === 'cookie' ? [line] : []))
+    : [headerOf(request, 'cookie') ?? '']
+  for (const line of lines.reverse()) {
+    // As java.lang.String.split, which drops empty pieces at the end.
+    const [key, value] = line.replace(/=+$/, '').split('=')
+    if (key === name && value !== undefined) return value
+  }
+  return undefined
 }
 
 /** RFC 6265 cookie-octets: everything else is written in percents. */

@@ -266,9 +266,11 @@ class Call {
   }
 
   #noInstanceError(): NoInstanceError {
-    const { serviceId } = this.#service
-    const known = this.#service.instances().length
-    const why = known === 0 ? 'its list is empty' : `none of ${known} is left by the suppliers`
+    const service = this.#service
+    const { serviceId } = service
+    const known = service.instances().length
+    const why =
+      known === 0 ? 'its list is empty' : `none of ${known} is left by ${service.emptiedBy(this.#outgoing.request)}`
     return new NoInstanceError(`no instance of "${serviceId}" is available (${why})`, { serviceId })
   }
 

@@ -40,12 +40,13 @@ export class Outgoing {
     this.#init = init
     this.#url = urlOf(input)
     const headers = init?.headers ?? request?.headers
+    const hint = overrides.hint ?? service.settings.hint
     this.request = {
       method: (init?.method ?? request?.method ?? 'GET').toUpperCase(),
       url: this.#url,
       ...(headers !== undefined && { headers }),
       ...(overrides.key !== undefined && { key: overrides.key }),
-      ...(overrides.hint !== undefined && { hint: overrides.hint }),
+      ...(hint !== undefined && { hint }),
       ...(overrides.attributes !== undefined && { attributes: overrides.attributes }),
     }
     // An explicit null detaches the call from its request's signal.

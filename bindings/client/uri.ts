@@ -48,8 +48,10 @@ export function reconstructUrl(instance: ServiceInstance, original: string | URL
     throw new ConfigError(`${show(text)} is neither an absolute URL nor a path`, { option: 'url' })
   }
   const [all = '', scheme, user, host, port] = parts ?? []
+  // lb://service/ is Spring's way to write a URL that leaves the scheme to the instance.
+  const asked = scheme?.toLowerCase() === 'lb' ? undefined : scheme
   const to = {
-    scheme: schemeFor(instance, scheme),
+    scheme: quirks.has('uri-double-encode') ? springScheme(instance, asked) : schemeFor(instance, asked),
     user,
     host: instance.host.includes(':') ? `[${instance.host}]` : instance.host,
     port: 0,
@@ -75,4 +77,9 @@ function schemeFor(instance: ServiceInstance, original = 'http'): string {
   if (isSocket && instance.scheme === 'http') return 'ws'
   if (isSocket && instance.scheme === 'https') return 'wss'
   return instance.scheme
+}
+
+/** SCLB's: an instance's own scheme replaces that of web sockets too, and an original in capitals is not made secure. */
+function springScheme({ scheme, secure }: ServiceInstance, original = 'http'): string {
+  return scheme ?? (secure ? (SECURE[original] ?? original) : original)
 }

@@ -22,6 +22,7 @@ export const SPRING_QUIRKS = [
   'weighted-expanded',
   'subset-unsorted',
   'preset-unknown-empty',
+  'retry-get-only',
   'retry-exceptions-drop-status',
   'retry-hides-previous',
   'retry-post-on-exception',

@@ -180,13 +180,20 @@ export function settingsOf(
     timeoutMs: msOf(value.timeoutMs),
     release: value.release,
     leaseTimeoutMs: msOf(value.leaseTimeoutMs),
-    hint: value.hints?.[serviceId] ?? value.hints?.default ?? (quirks.has('hint-default') ? 'default' : undefined),
+    hint: hintFor(serviceId, value.hints) ?? (quirks.has('hint-default') ? 'default' : undefined),
     xForwarded: value.xForwarded,
     metrics: value.metrics === false ? undefined : value.metrics,
     trace: { every: value.trace?.sample ? Math.round(1 / value.trace.sample) : 0, keep: value.trace?.keep ?? 100 },
     quirks,
     provenance,
   }
+}
+
+/** As in SCLB, whatever the case of the id; the one written as the service is comes first. */
+function hintFor(serviceId: string, hints: Readonly<Record<string, string>> = {}): string | undefined {
+  const named = (name: string) => (Object.hasOwn(hints, name) ? hints[name] : undefined)
+  const near = Object.keys(hints).find((name) => name.toLowerCase() === serviceId.toLowerCase())
+  return named(serviceId) ?? (near === undefined ? undefined : hints[near]) ?? named('default')
 }
 
 function freshnessOf({ cache, healthCheck }: Effective, quirks: Quirks): Freshness {
@@ -244,7 +251,10 @@ function overlay(
       provenance[key] = { value: value[key], from }
     }
   }
-  add('default', DEFAULTS)
+  add(
+    'default',
+    quirks.has('retry-get-only') ? { ...DEFAULTS, retry: { ...DEFAULTS.retry, methods: ['GET'] } } : DEFAULTS,
+  )
   for (const [from, layer] of [
     ['balancer', { ...(balancer.discovery !== undefined && { discovery: balancer.discovery }), ...balancer.defaults }],
     ['service', service],

@@ -46,20 +46,24 @@ export class AskedSource extends ListSource {
   }
 
   isCurrent(nowMs: number): boolean {
-    if (!this.listed || this.doubt.since !== undefined) return false
+    if (!this.hasList || this.doubt.since !== undefined) return false
     return this.#followed !== undefined || nowMs - this.listedAt < this.#settings.freshness.ttlMs
   }
 
-  /** As in SCLB a list of nobody is never fresh. */
+  /** As in SCLB a list of nobody is never fresh, unless the list is asked for only once. */
   isFresh(nowMs: number): boolean {
-    return this.isCurrent(nowMs) && (this.hasSomebody || this.#followed !== undefined)
+    return this.isCurrent(nowMs) && (this.hasSomebody || this.#followed !== undefined || this.#isAskedOnce)
+  }
+
+  get #isAskedOnce(): boolean {
+    return this.#settings.freshness.ttlMs === Number.POSITIVE_INFINITY
   }
 
   /** A failed registry makes any age good enough, until it is asked again. */
   protected isDue(nowMs: number): boolean {
     if (!this.hasList) return true
     if (this.#followed !== undefined) return false
-    if (!this.hasSomebody) return true
+    if (!this.hasSomebody) return !this.#isAskedOnce
     if (nowMs < this.#retryAt) return false
     if (this.doubt.since !== undefined) return this.doubt.leftMs(nowMs) === 0
     const { ttlMs, staleMs } = this.#settings.freshness

@@ -67,7 +67,9 @@ export class HealthChecks implements Gate {
     this.#host = host
     this.#asks = settings.path.trim() !== ''
     this.#open = this.#byHand || !this.#asks
-    this.#liveness = new Liveness(settings.publish, this.#open)
+    // SCLB's order is that of the answers, however often it publishes.
+    const byAnswers = settings.publish === 'each' || host.quirks.has('health-publish-each')
+    this.#liveness = new Liveness(byAnswers, this.#open)
   }
 
   /** It is known who is alive. */

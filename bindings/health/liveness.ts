@@ -11,7 +11,8 @@ export interface Answer extends Verdict {
 }
 
 export class Liveness {
-  readonly #publish: 'round' | 'each'
+  /** The alive ones come in the order of their answers, not of the list. */
+  readonly #byAnswers: boolean
   /** By instance id: the last answer, and whether it is known to have been a candidate and gone. */
   readonly #answers = new Map<string, Answer & { readonly ejected: boolean }>()
   /** Who passed, in the order of the answers. */
@@ -22,15 +23,15 @@ export class Liveness {
   #trusted: boolean
 
   /** @param trusting everybody is alive until the first answers */
-  constructor(publish: 'round' | 'each', trusting: boolean) {
-    this.#publish = publish
+  constructor(byAnswers: boolean, trusting: boolean) {
+    this.#byAnswers = byAnswers
     this.#trusting = trusting
     this.#trusted = trusting
   }
 
-  /** Indexes of those who are alive: in the list's order, or where candidates change with each answer in theirs. */
+  /** Indexes of those who are alive. */
   aliveOf(list: readonly ServiceInstance[]): number[] {
-    if (this.#publish === 'round') return list.flatMap((instance, i) => (this.isAlive(instance) ? [i] : []))
+    if (!this.#byAnswers) return list.flatMap((instance, i) => (this.isAlive(instance) ? [i] : []))
     if (this.#trusting) return list.map((_, i) => i)
     const indexes = new Map(list.map((instance, i) => [instance.instanceId, i]))
     return [...this.#passed.values()].flatMap((passed) => {
@@ -89,7 +90,7 @@ export class Liveness {
     const before = [...this.#passed.values()]
     this.#passed = new Map(instances.map((instance) => [instance.instanceId, instance]))
     if (before.length !== instances.length) return true
-    if (this.#publish === 'each') return !before.every((one, i) => isSameInstance(one, instances[i] as ServiceInstance))
+    if (this.#byAnswers) return !before.every((one, i) => isSameInstance(one, instances[i] as ServiceInstance))
     return !before.every((one) => this.isAlive(one))
   }
 }

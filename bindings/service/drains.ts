@@ -1,20 +1,31 @@
 /** @module Instances that get no new picks although they are listed: drained by id, so it survives refreshes. */
 
 import { duration, object, text } from '../config/check.js'
+import { msOf } from '../config/duration.js'
 import type { Stage } from '../supplier/stage.js'
+import type { Timeline } from './timeline.js'
 
 const checkOptions = object({ forMs: duration(1) })
 
-/** @throws EVENKEEL_CONFIG for an id that is no text, or a time that is none */
-export function checkDrain(instanceId: unknown, options: unknown): void {
-  text(instanceId, 'drain.instanceId')
-  checkOptions(options, 'drain')
+interface DrainsHost {
+  restored(instanceId: string): void
+  /** Other instances may be candidates now. */
+  changed(): void
 }
 
 export class Drains {
+  readonly #clock: () => number
+  readonly #timeline: Timeline
+  readonly #host: DrainsHost
   readonly #until = new Map<string, number>()
   /** When the next drain ends by itself; infinite: none does. */
   nextEndMs = Number.POSITIVE_INFINITY
+
+  constructor(clock: () => number, timeline: Timeline, host: DrainsHost) {
+    this.#clock = clock
+    this.#timeline = timeline
+    this.#host = host
+  }
 
   get size(): number {
     return this.#until.size
@@ -28,27 +39,41 @@ export class Drains {
     return this.#until.keys()
   }
 
-  add(instanceId: string, untilMs: number): void {
-    this.#until.set(instanceId, untilMs)
-    this.#findNextEnd()
+  /** @throws EVENKEEL_CONFIG for an id that is no text, or a time that is none */
+  drain(instanceId: string, options: { forMs?: number }): void {
+    text(instanceId, 'drain.instanceId')
+    checkOptions(options, 'drain')
+    const nowMs = this.#clock()
+    this.#until.set(instanceId, nowMs + (msOf(options.forMs) ?? Number.POSITIVE_INFINITY))
+    this.#timeline.add(instanceId, nowMs, 'drained')
+    this.#changed()
   }
 
-  remove(instanceId: string): boolean {
-    const removed = this.#until.delete(instanceId)
-    this.#findNextEnd()
-    return removed
+  restore(instanceId: string): void {
+    if (this.#until.has(instanceId)) this.#end([instanceId], this.#clock())
   }
 
-  /** Ends the drains whose time is up; their ids. */
-  expire(nowMs: number): string[] {
-    const ended = [...this.#until].filter(([, untilMs]) => untilMs <= nowMs).map(([instanceId]) => instanceId)
-    for (const instanceId of ended) this.#until.delete(instanceId)
-    this.#findNextEnd()
-    return ended
+  /** Ends the drains whose time is up. */
+  expire(nowMs: number): void {
+    const ended = [...this.#until].filter(([, untilMs]) => untilMs <= nowMs)
+    this.#end(
+      ended.map(([instanceId]) => instanceId),
+      nowMs,
+    )
   }
 
-  #findNextEnd(): void {
+  #end(instanceIds: readonly string[], nowMs: number): void {
+    for (const instanceId of instanceIds) {
+      this.#until.delete(instanceId)
+      this.#timeline.add(instanceId, nowMs, 'restored')
+    }
+    this.#changed()
+    for (const instanceId of instanceIds) this.#host.restored(instanceId)
+  }
+
+  #changed(): void {
     this.nextEndMs = Math.min(Number.POSITIVE_INFINITY, ...this.#until.values())
+    this.#host.changed()
   }
 }
 

@@ -107,7 +107,7 @@ function notesOn(service: BalancedService, steps: readonly Step[]): string[] {
   for (const { strict, after } of service.picker.chain.misplaced()) {
     notes.push(`"${strict}" is strict and comes after the preference "${after}": list it before`)
   }
-  for (const id of service.drainedIds()) {
+  for (const id of service.drains.ids()) {
     if (!instances.some(({ instanceId }) => instanceId === id)) notes.push(`"${id}" is drained and not in the list`)
   }
   const { source } = service

@@ -56,7 +56,7 @@ export class Picker {
   /** What fell back since this was last emptied, while somebody listens. */
   readonly fellBack: Step[] = []
 
-  readonly #core: Core
+  readonly core: Core
   readonly #members: Members
   readonly #block: Pointer
   readonly #resources: Resources
@@ -82,7 +82,7 @@ export class Picker {
     owner: PickerOwner,
   ) {
     const { core, zone, instanceId, quirks } = host
-    this.#core = core
+    this.core = core
     this.#members = resources.members
     this.#block = resources.members.block
     this.#resources = resources
@@ -131,7 +131,7 @@ export class Picker {
   pickRow(request: PickRequest, nowMs: number, avoid: boolean | undefined): number {
     const settled = this.#settled
     if (settled !== undefined && request.previous === undefined) {
-      return (this.engine as Engine).lease(this.#core.exports, this.#block, settled.handle, nowMs)
+      return (this.engine as Engine).lease(this.core.exports, this.#block, settled.handle, nowMs)
     }
     return this.#pickRowByChain(request, nowMs, avoid ?? this.chain.retries.avoidPrevious)
   }
@@ -145,7 +145,7 @@ export class Picker {
   /** Apart, so that compilers inline the usual pick. */
   #pickRowByChain(request: PickRequest, nowMs: number, avoid: boolean): number {
     // What a pick that failed halfway left behind is not told with this one.
-    this.fellBack.length = 0
+    if (this.fellBack.length > 0) this.fellBack.length = 0
     if (!this.#foreign && request.previous === undefined) return this.#pickRow(request, nowMs, avoid)
     this.#resources.lend()
     try {
@@ -198,7 +198,7 @@ export class Picker {
 
   /** Uniform in [0, 1) from the service's own generator; 0 when the service is closed. */
   random(): number {
-    return this.#resources.givenBack ? 0 : this.#core.exports.nextF64(this.#block)
+    return this.#resources.givenBack ? 0 : this.core.exports.nextF64(this.#block)
   }
 
   /** As `lent`, for a look that must leave the generator where it is. */
@@ -245,7 +245,7 @@ export class Picker {
 
   #leaseFrom(list: CandidateList, request: PickRequest, nowMs: number): number {
     const { engine } = this
-    const { exports } = this.#core
+    const { exports } = this.core
     if (engine !== undefined) return engine.lease(exports, this.#block, list.handle, nowMs)
     return exports.acquire(this.#block, list.handle, this.#pickIndex(list, request, nowMs))
   }
@@ -254,14 +254,14 @@ export class Picker {
     try {
       this.chain.selected(this.#members.byRow[row] as ServiceInstance, request)
     } catch (error) {
-      this.#core.exports.complete(this.#block, row, ENDED_CANCELLED)
+      this.core.exports.complete(this.#block, row, ENDED_CANCELLED)
       throw error
     }
   }
 
   #pickIndex(list: CandidateList, request: PickRequest, nowMs: number): number {
     const { engine } = this
-    if (engine !== undefined) return engine.pick(this.#core.exports, this.#block, list.handle, nowMs)
+    if (engine !== undefined) return engine.pick(this.core.exports, this.#block, list.handle, nowMs)
     if (list.length === 0) return -1
     const context: PickContext = { request, nowMs, random: () => this.random() }
     const index = this.#policy.pick(list, context)
@@ -275,16 +275,16 @@ export class Picker {
 
   #grow(): CandidateTree {
     if (!this.#seeded) this.#sow()
-    const tree = new CandidateTree(this.#core, this.#resources, this.#order)
+    const tree = new CandidateTree(this.core, this.#resources, this.#order)
     this.#resources.tree = tree
     if (!this.#foreign) this.#settled = this.chain.settled(tree)
     return tree
   }
 
   #sow(): void {
-    const { exports } = this.#core
+    const { exports } = this.core
     const block = this.#block
-    exports.seedBlock(block, this.#core.hashText(this.#serviceId), this.#seed ?? entropy())
+    exports.seedBlock(block, this.core.hashText(this.#serviceId), this.#seed ?? entropy())
     if (this.engine?.start !== undefined) exports.startAt(block, this.engine.start)
     this.#seeded = true
   }

@@ -1,9 +1,7 @@
 /** @module One named client: its list, its chain, its policy, its state in the core. */
 
-import { ENDED_CANCELLED, ENDED_FAILURE, ENDED_SUCCESS } from '../../assembly/layout.js'
+import { ENDED_SUCCESS } from '../../assembly/layout.js'
 import { send } from '../client/call.js'
-import type { Quirks } from '../compat/quirks.js'
-import { msOf } from '../config/duration.js'
 import type { HealthSettings, ServiceSettings } from '../config/settings.js'
 import type { Core } from '../core/core.js'
 import type { ListSource, WaitUntil } from '../discovery/list-source.js'
@@ -15,9 +13,7 @@ import { healthStage } from '../health/health-stage.js'
 import { isSameInstance, type ListOrigin } from '../instance.js'
 import { Mean } from '../lifecycle/mean.js'
 import { type Observers, observersOf } from '../lifecycle/observers.js'
-import { reportOnce } from '../report.js'
 import { NO_REQUEST } from '../request.js'
-import type { AsyncScope } from '../runtime/async-scope.js'
 import type { Stage } from '../supplier/stage.js'
 import type {
   Explanation,
@@ -28,38 +24,24 @@ import type {
   TimelineEntry,
 } from '../types/answers.js'
 import type { Service } from '../types/balancer.js'
-import type { Lifecycle, RequestTransformer } from '../types/extension.js'
+import type { RequestTransformer } from '../types/extension.js'
 import type { FetchLike, InstanceInit, ServiceInstance } from '../types/instance.js'
 import type { CallOverrides } from '../types/options.js'
 import type { Lease, Outcome, PickRequest, WaitOptions } from '../types/request.js'
 import { Counters } from './counters.js'
-import { checkDrain, Drains, drainedStage } from './drains.js'
+import { Drains, drainedStage } from './drains.js'
 import { Events } from './events.js'
-import { explain, layersOf } from './explain.js'
+import { explain } from './explain.js'
+import type { ServiceHost } from './host.js'
 import { type LeaseOwner, ServiceLease, SUCCESS } from './lease.js'
 import { OpenLeases } from './open-leases.js'
 import { Picker } from './picker.js'
 import { freeWhenCollected, Resources } from './resources.js'
 import { Roster } from './roster.js'
+import { settleFully, statusOf } from './settlement.js'
 import { statsOf } from './stats.js'
 import { Timeline } from './timeline.js'
-import { type OpenRecord, Traces } from './traces.js'
-
-/** What a service takes from its balancer. */
-export interface ServiceHost {
-  readonly core: Core
-  readonly zone: string | undefined
-  readonly instanceId: string | undefined
-  readonly quirks: Quirks
-  readonly observers: readonly Lifecycle[]
-  /** Entered while an observer runs. */
-  readonly observing: AsyncScope
-  readonly transformers: readonly RequestTransformer[]
-  readonly clock: () => number
-  /** Undefined: the runtime's own entropy, taken at the first pick. */
-  readonly seed: number | undefined
-  readonly transport: FetchLike
-}
+import { recordOf, Traces } from './traces.js'
 
 export class BalancedService implements Service, LeaseOwner {
   readonly serviceId: string
@@ -67,6 +49,7 @@ export class BalancedService implements Service, LeaseOwner {
   readonly counters = new Counters()
   readonly source: ListSource
   readonly health: HealthChecks | undefined
+  readonly drains: Drains
   readonly roster: Roster
   readonly picker: Picker
   readonly fetch: FetchLike
@@ -80,7 +63,6 @@ export class BalancedService implements Service, LeaseOwner {
 
   readonly #core: Core
   readonly #events = new Events()
-  readonly #drains = new Drains()
   readonly #timeline = new Timeline()
   readonly #traces: Traces | undefined
   readonly #openLeases: OpenLeases | undefined
@@ -100,6 +82,10 @@ export class BalancedService implements Service, LeaseOwner {
     this.transport = transport
     this.transformers = host.transformers
     this.observers = observersOf(this, host)
+    this.drains = new Drains(clock, this.#timeline, {
+      restored: (instanceId) => this.#tellRestored(instanceId),
+      changed: () => this.#candidatesChanged(),
+    })
     this.#core = core
     this.fetch = (input, init) => send(this, input, init)
     const { every, keep } = settings.trace
@@ -111,7 +97,7 @@ export class BalancedService implements Service, LeaseOwner {
     if (settings.health !== undefined) this.health = this.#healthChecks(settings, settings.health, host)
     this.picker = new Picker(serviceId, this.#resources, settings, host, {
       counters: this.counters,
-      lead: [...this.#healthStages(), drainedStage(this.#drains)],
+      lead: [...this.#healthStages(), drainedStage(this.drains)],
       tellsFallbacks: () => this.#events.hasListeners('fallback'),
     })
     const isStatic = settings.instances !== undefined
@@ -194,29 +180,17 @@ export class BalancedService implements Service, LeaseOwner {
   ): ServiceLease | undefined {
     const { picker } = this
     const at = this.clock()
-    const { row, steps, candidates } = picker.pickRowTraced(request, at, avoidPrevious)
-    const record: OpenRecord = {
-      at,
-      attempt,
-      policy: this.settings.policy.name,
-      layers: layersOf(this, picker.tree.root.length, steps),
-      candidates,
-      selectionMs: this.clock() - at,
-    }
+    const traced = picker.pickRowTraced(request, at, avoidPrevious)
+    const record = recordOf(this, traced, attempt, at)
     traces.add(record)
     // Calls that observers hear of are timed with them.
     if (this.observers === undefined) this.selections.add(record.selectionMs)
     if (picker.fellBack.length > 0) this.#tellFallbacks()
-    if (row < 0) {
+    if (traced.row < 0) {
       this.counters.noInstance++
-      record.outcome = 'DISCARD'
       return undefined
     }
-    const lease = this.#opened(row, attempt, request, at)
-    const { instanceId, metadata } = lease.instance
-    record.instanceId = instanceId
-    if (metadata.zone !== undefined) record.zone = metadata.zone
-    if (metadata.version !== undefined) record.version = metadata.version
+    const lease = this.#opened(traced.row, attempt, request, at)
     lease.record = record
     this.#timeline.picked(lease.instance, at)
     return lease
@@ -227,7 +201,7 @@ export class BalancedService implements Service, LeaseOwner {
     this.checkOpen()
     const { members } = this.roster
     const current = members.get(instance.instanceId)
-    if (current === undefined || !isSameInstance(current, instance) || this.isDrained(instance.instanceId))
+    if (current === undefined || !isSameInstance(current, instance) || this.drains.has(instance.instanceId))
       return undefined
     const row = members.rowOf(current)
     this.#core.exports.acquireRow(members.block, row)
@@ -269,6 +243,16 @@ export class BalancedService implements Service, LeaseOwner {
     return this.picker.withoutDraws(() => explain(this, this.picker.tree, request))
   }
 
+  /** The layer that leaves nobody for this request, and its reason. */
+  emptiedBy(request: PickRequest): string {
+    const { picker } = this
+    if (this.#closed) return 'its end: it was closed meanwhile'
+    const steps = picker.withoutDraws(() => picker.chain.steps(picker.tree, request))
+    const last = steps.find(({ list }) => list.length === 0)
+    if (last === undefined) return `policy "${this.settings.policy.name}"`
+    return last.reason === undefined ? last.stage : `${last.stage} (${last.reason})`
+  }
+
   instances(): readonly ServiceInstance[] {
     return this.roster.members.instances
   }
@@ -306,18 +290,12 @@ export class BalancedService implements Service, LeaseOwner {
 
   drain(instanceId: string, options: { forMs?: number } = {}): void {
     this.checkOpen()
-    checkDrain(instanceId, options)
-    const nowMs = this.clock()
-    this.#drains.add(instanceId, nowMs + (msOf(options.forMs) ?? Number.POSITIVE_INFINITY))
-    this.#timeline.add(instanceId, nowMs, 'drained')
-    this.#candidatesChanged()
+    this.drains.drain(instanceId, options)
   }
 
   restore(instanceId: string): void {
     this.checkOpen()
-    if (!this.#drains.remove(instanceId)) return
-    this.#restored(instanceId, this.clock())
-    this.#candidatesChanged()
+    this.drains.restore(instanceId)
   }
 
   stopped(instanceId: string, options: { at?: number } = {}): void {
@@ -329,14 +307,6 @@ export class BalancedService implements Service, LeaseOwner {
   isListed(instance: ServiceInstance): boolean {
     const current = this.roster.members.get(instance.instanceId)
     return current !== undefined && isSameInstance(current, instance)
-  }
-
-  drainedIds(): Iterable<string> {
-    return this.#drains.ids()
-  }
-
-  isDrained(instanceId: string): boolean {
-    return this.#drains.has(instanceId)
   }
 
   timeline(instanceId?: string): readonly TimelineEntry[] {
@@ -390,42 +360,9 @@ export class BalancedService implements Service, LeaseOwner {
     if (outcome === SUCCESS && this.#timeless && lease.startedAt === undefined) {
       return exports.complete(block, row, ENDED_SUCCESS)
     }
-    this.#settleFully(lease, row, outcome)
-  }
-
-  /** Apart, so that compilers inline the usual end. */
-  #settleFully(lease: ServiceLease, row: number, outcome: Outcome): void {
-    const { exports } = this.#core
-    const { block } = this.roster.members
     this.#openLeases?.remove(lease)
     if (lease.record !== undefined) lease.record.outcome = statusOf(outcome)
-    if (this.#closed) return
-    if (outcome.cancelled) {
-      exports.complete(block, row, ENDED_CANCELLED)
-      return this.#tellPolicy(lease, outcome, Number.NaN)
-    }
-    const failed = outcome.error !== undefined || isFailureStatus(outcome.status)
-    const ended = failed ? ENDED_FAILURE : ENDED_SUCCESS
-    const nowMs = outcome.latencyMs === undefined && lease.startedAt === undefined ? undefined : this.clock()
-    const latencyMs = outcome.latencyMs ?? latencyOf(lease, nowMs)
-    if (nowMs !== undefined && latencyMs >= 0 && latencyMs < Number.POSITIVE_INFINITY) {
-      const { peak, decayMs } = this.picker.averaging
-      const averagedMs = failed && peak !== undefined ? Math.max(latencyMs, peak.failureRttMs) : latencyMs
-      exports.completeAfter(block, row, ended, latencyMs, averagedMs, nowMs, decayMs, peak === undefined ? 0 : 1)
-    } else {
-      exports.complete(block, row, ended)
-    }
-    this.#tellPolicy(lease, outcome, latencyMs)
-  }
-
-  #tellPolicy(lease: ServiceLease, outcome: Outcome, latencyMs: number): void {
-    const { policy } = this.settings
-    if (policy.done === undefined) return
-    try {
-      policy.done(lease.instance, outcome, latencyMs)
-    } catch (error) {
-      reportOnce(policy, `policy "${policy.name}"`, error)
-    }
+    if (!this.#closed) settleFully(this, lease, row, outcome)
   }
 
   /** A lease's request is about to leave. */
@@ -461,33 +398,28 @@ export class BalancedService implements Service, LeaseOwner {
     this.checkOpen()
     const { source, counters } = this
     this.#openLeases?.expire(nowMs)
-    if (nowMs >= this.#drains.nextEndMs) this.#endDrains(nowMs)
+    if (nowMs >= this.drains.nextEndMs) this.drains.expire(nowMs)
     if (source.listed && !source.ages) return true
     if (source.isFresh(nowMs)) {
       counters.cacheHits++
-      return true
+    } else {
+      counters.cacheMisses++
+      source.revive(waitUntil)
     }
-    counters.cacheMisses++
-    source.revive(waitUntil)
+    source.gate?.begin()
     if (source.listed) return true
     counters.noInstance++
     return false
   }
 
-  #endDrains(nowMs: number): void {
-    for (const instanceId of this.#drains.expire(nowMs)) this.#restored(instanceId, nowMs)
-    this.#candidatesChanged()
-  }
-
-  #restored(instanceId: string, nowMs: number): void {
-    this.#timeline.add(instanceId, nowMs, 'restored')
+  #tellRestored(instanceId: string): void {
     const instance = this.roster.members.get(instanceId)
     if (instance !== undefined) this.#events.emit('restore', { instance })
   }
 
   /** Other instances may be candidates now, of the same list. */
   #candidatesChanged(): void {
-    this.#timeless = this.#isTimeless && !this.#closed && this.#drains.nextEndMs === Number.POSITIVE_INFINITY
+    this.#timeless = this.#isTimeless && !this.#closed && this.drains.nextEndMs === Number.POSITIVE_INFINITY
     this.picker.dropTree()
   }
 
@@ -555,19 +487,4 @@ export class BalancedService implements Service, LeaseOwner {
       this.#events.emit('fallback', { supplier: stage, reason })
     }
   }
-}
-
-function statusOf(outcome: Outcome): NonNullable<PickRecord['outcome']> {
-  if (outcome.cancelled) return 'CANCELLED'
-  return outcome.error === undefined ? 'SUCCESS' : 'FAILED'
-}
-
-/** From pick or sending to now; NaN where nobody measured. */
-function latencyOf(lease: ServiceLease, nowMs: number | undefined): number {
-  return lease.startedAt === undefined || nowMs === undefined ? Number.NaN : nowMs - lease.startedAt
-}
-
-/** 5xx, and 429: a server that answers these quickly is not a quick server. */
-export function isFailureStatus(status: number | undefined): boolean {
-  return status !== undefined && (status >= 500 || status === 429)
 }

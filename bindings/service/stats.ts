@@ -25,7 +25,7 @@ export function statsOf(service: BalancedService, tree: CandidateTree): ServiceS
         p95Ms: members.quantileAt(row, 0.95),
         p99Ms: members.quantileAt(row, 0.99),
         ejectedForMs: 0,
-        drained: service.isDrained(instance.instanceId),
+        drained: service.drains.has(instance.instanceId),
         weight,
       }
     }),

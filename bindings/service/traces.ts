@@ -1,6 +1,9 @@
 /** @module The picks that `recent()` tells of: every so many, the last of them. */
 
 import type { PickRecord } from '../types/answers.js'
+import { layersOf } from './explain.js'
+import type { TracedPick } from './picker.js'
+import type { BalancedService } from './service.js'
 
 /** A record while its lease is open: the outcome is filled in. */
 export type OpenRecord = { -readonly [K in keyof PickRecord]: PickRecord[K] }
@@ -30,5 +33,27 @@ export class Traces {
   /** Oldest first. */
   recent(): PickRecord[] {
     return this.#records.map((record) => ({ ...record }))
+  }
+}
+
+/** What is known when the pick has been made. A pick of nobody has ended with it. */
+export function recordOf(service: BalancedService, pick: TracedPick, attempt: number, at: number): OpenRecord {
+  const { picker, settings, roster, clock } = service
+  const record: OpenRecord = {
+    at,
+    attempt,
+    policy: settings.policy.name,
+    layers: layersOf(service, picker.tree.root.length, pick.steps),
+    candidates: pick.candidates,
+    selectionMs: clock() - at,
+  }
+  const instance = roster.members.byRow[pick.row]
+  if (instance === undefined) return { ...record, outcome: 'DISCARD' }
+  const { instanceId, metadata } = instance
+  return {
+    ...record,
+    instanceId,
+    ...(metadata.zone !== undefined && { zone: metadata.zone }),
+    ...(metadata.version !== undefined && { version: metadata.version }),
   }
 }

@@ -71,10 +71,12 @@ function healthOptions(
 /** The default of `health-check.refetch-instances-interval`. */
 const REFETCH_MS = 25_000
 
-/** Service ids in any case, as in Spring's map. */
+/** Ids in any case, as in Spring's map. A blank default is no path, but asks all the same. */
 function pathFor(paths: Readonly<Record<string, string>>, serviceId: string | undefined): string | undefined {
-  const own = Object.keys(paths).find((id) => id.toLowerCase() === serviceId?.toLowerCase())
-  return paths[own ?? 'default']
+  const under = (wanted: string | undefined) =>
+    Object.entries(paths).findLast(([id]) => id.toLowerCase() === wanted?.toLowerCase())?.[1]
+  const byDefault = under('default')
+  return under(serviceId) ?? (byDefault === '' ? '/' : byDefault)
 }
 
 function tell(report: Report, from: readonly Property[], used: boolean, option: string, chain: Chain): void {

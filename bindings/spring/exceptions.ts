@@ -4,9 +4,15 @@ import { isConnectionError } from '../index.js'
 
 export type ExceptionTest = (error: unknown) => boolean
 
-/** By its code, which is the same in every entry of the package. */
-const isTimeout: ExceptionTest = (error) =>
-  typeof error === 'object' && error !== null && (error as { code?: unknown }).code === 'EVENKEEL_TIMEOUT'
+/** By their codes: evenkeel's own, the same in every entry of the package, and undici's for an answer that stays out. */
+const TIMEOUTS = new Set<unknown>(['EVENKEEL_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
+
+const isTimeout: ExceptionTest = (error) => {
+  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } }
+  return TIMEOUTS.has(code) || TIMEOUTS.has(cause?.code)
+}
+
+const isConnectionFailure: ExceptionTest = (error) => isConnectionError(error) && !isTimeout(error)
 
 /** SCLB's default, IOException and TimeoutException; evenkeel's too. */
 export const isConnectionErrorOrTimeout: ExceptionTest = (error) => isConnectionError(error) || isTimeout(error)
@@ -24,14 +30,14 @@ const CLASSES: Readonly<Record<string, ExceptionTest>> = {
   'java.io.IOException': isConnectionErrorOrTimeout,
   'java.io.UncheckedIOException': isConnectionErrorOrTimeout,
   'java.io.InterruptedIOException': isTimeout,
-  'java.io.EOFException': isConnectionError,
-  'java.net.SocketException': isConnectionError,
-  'java.net.ConnectException': isConnectionError,
-  'java.net.NoRouteToHostException': isConnectionError,
-  'java.net.PortUnreachableException': isConnectionError,
-  'java.net.UnknownHostException': isConnectionError,
-  'java.nio.channels.ClosedChannelException': isConnectionError,
-  'java.nio.channels.UnresolvedAddressException': isConnectionError,
+  'java.io.EOFException': isConnectionFailure,
+  'java.net.SocketException': isConnectionFailure,
+  'java.net.ConnectException': isConnectionFailure,
+  'java.net.NoRouteToHostException': isConnectionFailure,
+  'java.net.PortUnreachableException': isConnectionFailure,
+  'java.net.UnknownHostException': isConnectionFailure,
+  'java.nio.channels.ClosedChannelException': isConnectionFailure,
+  'java.nio.channels.UnresolvedAddressException': isConnectionFailure,
   'java.net.SocketTimeoutException': isTimeout,
   'java.net.http.HttpTimeoutException': isTimeout,
   'java.net.http.HttpConnectTimeoutException': isTimeout,
@@ -40,12 +46,12 @@ const CLASSES: Readonly<Record<string, ExceptionTest>> = {
   'io.netty.handler.timeout.ReadTimeoutException': isTimeout,
   'io.netty.handler.timeout.WriteTimeoutException': isTimeout,
   'io.netty.channel.ConnectTimeoutException': isConnectionErrorOrTimeout,
-  'reactor.netty.http.client.PrematureCloseException': isConnectionError,
-  'org.apache.http.NoHttpResponseException': isConnectionError,
-  'org.apache.http.conn.HttpHostConnectException': isConnectionError,
+  'reactor.netty.http.client.PrematureCloseException': isConnectionFailure,
+  'org.apache.http.NoHttpResponseException': isConnectionFailure,
+  'org.apache.http.conn.HttpHostConnectException': isConnectionFailure,
   'org.apache.http.conn.ConnectTimeoutException': isConnectionErrorOrTimeout,
-  'org.apache.hc.core5.http.NoHttpResponseException': isConnectionError,
-  'org.apache.hc.client5.http.HttpHostConnectException': isConnectionError,
+  'org.apache.hc.core5.http.NoHttpResponseException': isConnectionFailure,
+  'org.apache.hc.client5.http.HttpHostConnectException': isConnectionFailure,
   'org.apache.hc.client5.http.ConnectTimeoutException': isConnectionErrorOrTimeout,
   'org.springframework.web.client.ResourceAccessException': isConnectionErrorOrTimeout,
   'org.springframework.web.reactive.function.client.WebClientRequestException': isConnectionErrorOrTimeout,

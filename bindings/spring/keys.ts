@@ -31,7 +31,7 @@ export const KEYS: Readonly<Record<string, Key>> = {
   zone: globally(to('zone', text)),
   'service-discovery.timeout': globally(to('discoveryTimeoutMs', positiveDuration)),
   'call-get-with-request-on-delegates': to('callGetWithRequestOnDelegates', boolean),
-  hint: entries('hints', text),
+  hint: entries('hints', anyText),
   'hint-header-name': to('hint.header', text),
 
   'cache.enabled': globally(to('cache.enabled', boolean)),

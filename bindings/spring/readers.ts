@@ -27,17 +27,20 @@ const BOOLEANS: Readonly<Record<string, boolean>> = {
 
 export const boolean: Reader<boolean> = {
   accepts: 'true or false (on, off, yes, no, 1, 0)',
+  takesBlank: true,
   read: (text) => {
     const word = text.toLowerCase()
     return Object.hasOwn(BOOLEANS, word) ? BOOLEANS[word] : undefined
   },
 }
 
+/** Hexadecimal too, after `0x` or `#`. */
 export function whole(least: number, most: number): Reader<number> {
   return {
     accepts: `a whole number from ${least} to ${most}`,
     read: (text) => {
-      const value = /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN
+      const isNumber = /^(?:[+-]?\d+|(?:0x|#)[\da-f]+)$/i.test(text)
+      const value = isNumber ? Number(text.replace('#', '0x')) : Number.NaN
       return value >= least && value <= most ? value : undefined
     },
   }

@@ -11,7 +11,7 @@ export function serviceOptions(settings: Settings, serviceId: string | undefined
   return given({
     ...chainOptions(settings, serviceId, report),
     policy: settings.get('rule')?.policy,
-    hints: settings.get('hints'),
+    hints: hintsFor(settings.get('hints'), serviceId),
     cache: cacheOptions(settings, report),
     retry: retryOptions(settings, report),
     attemptTimeoutMs: attemptTimeoutMs(settings),
@@ -20,6 +20,21 @@ export function serviceOptions(settings: Settings, serviceId: string | undefined
     xForwarded: settings.get('xForwarded'),
     metrics: metricsOptions(settings, report),
   })
+}
+
+/**
+ * In Spring's map an id is one in any case, and the last to be said counts. Here `default` and the service's own are
+ * as they are looked up.
+ */
+function hintsFor(hints: ServiceOptions['hints'], serviceId: string | undefined): ServiceOptions['hints'] {
+  if (hints === undefined) return undefined
+  const last = new Map(Object.entries(hints).map(([id, hint]) => [id.toLowerCase(), { id, hint }]))
+  const found: Record<string, string> = {}
+  for (const [lower, { id, hint }] of last) {
+    found[lower === 'default' ? lower : id] = hint
+    if (lower === serviceId?.toLowerCase()) found[serviceId as string] = hint
+  }
+  return found
 }
 
 /** Caffeine's specification replaces all that is said beside it. */

@@ -50,7 +50,7 @@ function eagerIn({ sclb, ribbon }: Found): readonly string[] {
 /** Services whose health is checked at a path of their own. */
 function pathsIn(all: Settings): readonly string[] {
   if (all.get('chain') !== 'health-check') return []
-  return Object.keys(all.get('healthCheck.path') ?? {}).filter((id) => id !== 'default')
+  return Object.keys(all.get('healthCheck.path') ?? {}).filter((id) => id.toLowerCase() !== 'default')
 }
 
 /** `retry.enabled: false` for all is a gate: a client may switch retries off, but not on. */

@@ -82,9 +82,9 @@ export function apiVersion(options: ApiVersionOptions = {}): Supplier {
       if (refused) return { list: [], reason: 'the request has no version, and one is required' }
       return fallBack(fallback, list, request, 'the request has no version, and there is no default')
     }
-    const { kept, unreadable, anyVersion } = split(list, requestedVersion(asked, context), metadata)
-    const [bad] = unreadable
-    if (bad !== undefined && context.quirks.has('api-version-bad-instance')) refuseInstance(bad, metadata, context)
+    const version = requestedVersion(asked, context)
+    if (context.quirks.has('api-version-bad-instance')) checkInstances(list, metadata, context)
+    const { kept, unreadable, anyVersion } = split(list, version, metadata)
     const besides = unreadable.length === 0 ? '' : `; unreadable: ${idsOf(unreadable)}`
     if (kept.length > 0) return { list: kept, reason: `keeps ${metadata} "${asked}"${besides}` }
     const reason = anyVersion ? `no instance has ${metadata} "${asked}"` : `no instance has ${metadata} metadata`
@@ -137,7 +137,11 @@ function requestedVersion(text: string, { serviceId }: StageContext): SemanticVe
   })
 }
 
-function refuseInstance({ instanceId, metadata }: ServiceInstance, key: string, { serviceId }: StageContext): never {
+/** SCLB knows no ranges: to it an instance has one version, or one that can't be read. */
+function checkInstances(list: readonly ServiceInstance[], key: string, { serviceId }: StageContext): void {
+  const bad = list.find(({ metadata }) => metadata[key] !== undefined && versionOf(metadata[key]) === undefined)
+  if (bad === undefined) return
+  const { instanceId, metadata } = bad
   throw new ConfigError(`${NAME}: instance "${instanceId}" has ${key} ${show(metadata[key])}; accepted: ${ACCEPTED}`, {
     option: NAME,
     serviceId,

@@ -83,9 +83,12 @@ export function cutMatching(
   return count > 0 ? list : undefined
 }
 
-/** A request's header; a blank one is none. `name` in lower case. */
+/** A request's header, of several the first, where they are told apart; a blank one is none. `name` in lower case. */
 export function headerTextOf(request: PickRequest, name: string): string | undefined {
-  const value = headerOf(request, name)
+  const { headers } = request
+  const value = Array.isArray(headers)
+    ? headers.find(([key]) => key?.toLowerCase() === name)?.[1]
+    : headerOf(request, name)
   // Nearly every value begins with something visible and needs no look at the rest.
   return value === undefined || value.charCodeAt(0) > 0x20 ? value : value.trim() || undefined
 }

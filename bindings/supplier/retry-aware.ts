@@ -4,6 +4,7 @@ import { isSameInstance } from '../instance.js'
 import type { CandidateList } from '../service/candidates.js'
 import type { Cut } from '../service/memo.js'
 import type { ServiceInstance } from '../types/instance.js'
+import { isEqualInstance } from './same-instance-preference.js'
 
 export const RETRY_AWARE = 'retry-aware'
 
@@ -27,6 +28,6 @@ function withoutAll(list: CandidateList, previous: readonly ServiceInstance[]): 
 }
 
 function withoutOneRow(list: CandidateList, last: ServiceInstance | undefined): number[] {
-  const at = last === undefined ? -1 : list.instances.findIndex((instance) => isSameInstance(last, instance))
+  const at = last === undefined ? -1 : list.instances.findIndex((instance) => isEqualInstance(last, instance))
   return list.instances.flatMap((_, i) => (i === at ? [] : [i]))
 }

@@ -84,7 +84,7 @@ function keyOfAll({ instanceId, serviceId, host, port, secure, metadata }: Servi
 }
 
 /** SCLB's DefaultServiceInstance.equals. */
-function isEqualInstance(a: ServiceInstance, b: ServiceInstance): boolean {
+export function isEqualInstance(a: ServiceInstance, b: ServiceInstance): boolean {
   return isSameInstance(a, b) && a.serviceId === b.serviceId && a.secure === b.secure && hasSameMetadata(a, b)
 }
 

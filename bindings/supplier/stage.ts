@@ -66,11 +66,11 @@ export function stageOf(supplier: Supplier, context: StageContext): Stage {
   return STAGE in supplier ? (supplier as CoreSupplier)[STAGE](context) : foreignStage(supplier, context.serviceId)
 }
 
-/** The same stages, where the outermost one that may hide the request and all inside of it see none. */
+/** The same stages, where those inside of the outermost one that may hide the request see none; SCLB 5.0.4. */
 export function withHiddenRequest(stages: readonly Stage[]): Stage[] {
   const outermost = stages.findLastIndex((stage) => stage.mayHideRequest)
   return stages.map((stage, i) => {
-    if (i > outermost) return stage
+    if (i >= outermost) return stage
     return {
       ...stage,
       key: () => stage.key(HIDDEN_REQUEST),

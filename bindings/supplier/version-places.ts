@@ -41,9 +41,14 @@ export function finderOf({ header, query, pathSegment, mediaType = {} }: Version
 /** Path and query of a URL, whole or without its beginning. RFC 3986, appendix B. */
 const URL_PARTS = /^(?:[a-z][a-z\d+.-]*:)?(?:\/\/[^/?#]*)?([^?#]*)(?:\?([^#]*))?/i
 
+/** The first parameter of the name; none if that has no `=`. */
 function queryOf({ url = '' }: PickRequest, name: string): string | undefined {
-  const query = URL_PARTS.exec(String(url))?.[2]
-  return query === undefined ? undefined : (new URLSearchParams(query).get(name) ?? undefined)
+  const query = URL_PARTS.exec(String(url))?.[2] ?? ''
+  for (const pair of query.split('&')) {
+    const value = new URLSearchParams(pair).get(name)
+    if (value !== null) return pair.includes('=') ? value : undefined
+  }
+  return undefined
 }
 
 /** Empty segments don't count, as in Spring's PathContainer. */

@@ -27,15 +27,29 @@ const check = object({ zone: text, strict: boolean, fallback })
  */
 export function zonePreference(options: ZonePreferenceOptions = {}): Supplier {
   check(options, 'zonePreference')
-  const own = options.zone?.toLowerCase()
+  const own = folded(options.zone)
   return attributeSupplier({
     name: 'zone-preference',
     key: 'zone',
     fallback: fallbackOf(options, 'all', 'zonePreference'),
-    read: (instance) => instance.metadata.zone?.toLowerCase(),
-    wanted: (_, context) => own ?? context.zone?.toLowerCase(),
+    read: (instance) => folded(instance.metadata.zone),
+    wanted: (_, context) => own ?? folded(context.zone),
     unset: 'own zone unset',
     memo: 'fixed',
     mayHideRequest: true,
   })
+}
+
+/** What java.lang.String.equalsIgnoreCase compares: the lower case of the upper case, character by character. */
+function folded(text: string | undefined): string | undefined {
+  if (text === undefined || /^[\0-\x7f]*$/.test(text)) return text?.toLowerCase()
+  return Array.from(text, (character) => {
+    const upper = alone(character.toUpperCase(), character)
+    return upper === '\u0130' ? 'i' : alone(upper.toLowerCase(), upper)
+  }).join('')
+}
+
+/** Java leaves alone what becomes several characters. */
+function alone(changed: string, character: string): string {
+  return [...changed].length === 1 ? changed : character
 }

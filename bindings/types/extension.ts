@@ -68,9 +68,16 @@ export type DiscoveryFunction = (
   options: { signal: AbortSignal },
 ) => Promise<readonly InstanceInit[]> | readonly InstanceInit[] | AsyncIterable<readonly InstanceInit[]>
 
-/** Observers. One that throws is reported once and never breaks a call. */
+/**
+ * Observers of the calls that are sent: `lb.fetch`, `service.fetch`, `lease.fetch`. One that throws, or whose promise
+ * rejects, is reported once and never breaks a call; what it sends itself is not observed, so nothing recurses (in
+ * browsers and on Workers without `nodejs_compat` that holds until its first await). A body is the caller's: don't
+ * read it.
+ */
 export interface Lifecycle {
+  /** Before an instance is selected: for each attempt that selects one, not for another at the same instance. */
   onStart?(event: { serviceId: string; request: PickRequest; attempt: number }): void
+  /** An instance was selected, nothing has been sent. `selectionMs` has the wait for a first list in it. */
   onStartRequest?(event: {
     serviceId: string
     request: PickRequest
@@ -79,11 +86,16 @@ export interface Lifecycle {
     candidates: number
     selectionMs: number
   }): void
+  /**
+   * Once for each attempt, at the response's headers. SUCCESS: a response, whatever its status; FAILED: an error, a
+   * time limit too; DISCARD: no instance, nothing was sent; CANCELLED: the caller aborted.
+   */
   onComplete?(event: {
     serviceId: string
     request: PickRequest
     attempt: number
     instance?: ServiceInstance
+    /** What earlier attempts of the call have tried. */
     previous: readonly ServiceInstance[]
     status: 'SUCCESS' | 'FAILED' | 'DISCARD' | 'CANCELLED'
     response?: Response
@@ -92,5 +104,9 @@ export interface Lifecycle {
   }): void
 }
 
-/** Changes a request just before it is sent to an instance. */
+/**
+ * Changes a request just before it is sent to an instance; each gets what the one before it returned. `request` goes
+ * to the instance and has the body; `original` is what the caller asked for. One that throws ends the call before
+ * anything is sent.
+ */
 export type RequestTransformer = (request: Request, instance: ServiceInstance, original: Request) => Request

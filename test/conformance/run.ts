@@ -27,6 +27,7 @@ import { cases as sameInstance } from './suppliers-same-instance.js'
 import { cases as sticky } from './suppliers-sticky.js'
 import { cases as subsets } from './suppliers-subset.js'
 import { cases as versions } from './suppliers-version.js'
+import { cases as vectors } from './vectors/all.js'
 
 /** A case that hangs must not take the others' results with it. */
 const CASE_LIMIT_MS = 10_000
@@ -60,6 +61,7 @@ export async function runAll(context: Context, begins: (name: string) => void = 
     ...lifecycle,
     ...connectionErrors,
     ...scenarios,
+    ...vectors,
     ...digestCases(digests),
   ]
   for (const one of cases) {

@@ -237,7 +237,7 @@ const windows: Case[] = [
       const headers = { 'X-Service-Version': 'v3' }
       const error = await rejected(lb.fetch('http://stock/', { headers }))
       expect(error).to.include({ code: 'EVENKEEL_NO_INSTANCE' })
-      expect((error as Error).message).to.include('none of 4 is left by the suppliers')
+      expect((error as Error).message).to.include('none of 4 is left by version (no instance has version "v3")')
       const { layers } = await service.explain({ headers })
       expect(layers.map(({ name, in: before, out }) => [name, before, out])).to.deep.equal([
         ['discovery', 4, 4],

@@ -1,7 +1,14 @@
 /** @module The api-version supplier: versions of numbers, where a request names them and which an instance serves. */
 
 import { expect } from 'chai'
-import { type ApiVersionOptions, apiVersion, type PickRequest, type Service } from 'evenkeel'
+import {
+  type ApiVersionOptions,
+  apiVersion,
+  type PickRequest,
+  type Service,
+  type Supplier,
+  zonePreference,
+} from 'evenkeel'
 import type { Case } from './case.js'
 import { rejected, thrown } from './errors-of.js'
 import { addresses, indexer, serviceWith } from './services.js'
@@ -206,20 +213,23 @@ const missing: Case[] = [
     },
   },
   {
-    name: 'api-version: a hidden request counts as one without a version',
+    name: 'api-version: a request hidden by another supplier counts as one without a version',
     async run() {
-      const hidden = (options: ApiVersionOptions) =>
+      const within = (options: ApiVersionOptions, ...outer: Supplier[]) =>
         serviceWith({
           instances: ['1', '2'].map((version, i) => ({
             url: addresses(2)[i] as string,
             metadata: { API_VERSION: version },
           })),
-          suppliers: [apiVersion(options)],
+          suppliers: [apiVersion(options), ...outer],
           callGetWithRequestOnDelegates: false,
         })
-      expect(await kept(hidden({ default: '2' }), asking('1'))).to.deep.equal([1])
-      expect(await kept(hidden({}), asking('1'))).to.deep.equal([])
-      expect(await kept(hidden({ fallback: 'all', required: true }), asking('1'))).to.deep.equal([0, 1])
+      const zones = zonePreference()
+      expect(await kept(within({ default: '2' }, zones), asking('1'))).to.deep.equal([1])
+      expect(await kept(within({}, zones), asking('1'))).to.deep.equal([])
+      expect(await kept(within({ fallback: 'all', required: true }, zones), asking('1'))).to.deep.equal([0, 1])
+      // It hides the request from what is inside of it, not from itself.
+      expect(await kept(within({ default: '2' }), asking('1'))).to.deep.equal([0])
     },
   },
   {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
   createLoadBalancer,
   type FetchLike,
@@ -99,7 +99,9 @@ describe('request transformers', () => {
   })
 
   it('take a Request, a URL, a path of a service and of a lease', async () => {
-    const { lb, service, headers } = noting(0, { instances: ['http://a:1'] }, { transformers: [signed] })
+    const originals: Request[] = []
+    const noted: RequestTransformer = (request, _, original) => (originals.push(original), request)
+    const { lb, service, headers } = noting(0, { instances: ['http://a:1'] }, { transformers: [signed, noted] })
     const request = new Request('http://s/request', { headers: { 'x-own': '1' } })
     await lb.fetch(request)
     await lb.fetch(request, { headers: { 'x-other': '2' } })
@@ -114,6 +116,7 @@ describe('request transformers', () => {
       'a http://s/?lease',
     ])
     expect(headers('x-own')).toEqual(['1', null, null, null, null])
+    expect(originals[0]).toBe(request)
     expect(headers('x-other')).toEqual([null, '2', null, null, null])
   })
 
@@ -171,6 +174,24 @@ describe('request transformers', () => {
     await expect(lb.fetch(input)).rejects.toBe(mistake)
     expect(sent).toHaveLength(0)
     expect(endings()).toEqual({ inFlight: 0, successes: 0, failures: 0, cancelled: 1 })
+  })
+
+  it('nor where a browser first has to read the body', async () => {
+    vi.stubGlobal('navigator', { userAgent: 'Mozilla/5.0' })
+    let asked = 0
+    const retry = { exceptions: () => true, retryOnAllOperations: true }
+    const transformers: RequestTransformer[] = [
+      () => {
+        asked++
+        throw new Error('mistake')
+      },
+    ]
+    const { lb, sent, endings } = noting(0, { retry }, { transformers })
+    const input = new Request('http://s/', { method: 'POST', body: 'x' })
+    await expect(lb.fetch(input, { body: 'y' })).rejects.toThrow('mistake')
+    expect([asked, sent.length]).toEqual([1, 0])
+    expect(endings()).toEqual({ inFlight: 0, successes: 0, failures: 0, cancelled: 1 })
+    vi.unstubAllGlobals()
   })
 
   it.each([undefined, null, 'http://a:1/', Promise.resolve(new Request('http://a:1/'))])(
@@ -278,6 +299,10 @@ describe('a sticky cookie', () => {
     const empty = noting(0, sticky({ setCookie: true }), {}, () => new Response(null, { status: 204 }))
     const response = await empty.lb.fetch('http://s/')
     expect([response.status, response.headers.getSetCookie().length]).toEqual([204, 1])
+    const chromiums = noting(0, sticky({ setCookie: true }), {}, () =>
+      Object.defineProperty(new Response(null, { status: 204 }), 'body', { value: new ReadableStream() }),
+    )
+    expect((await chromiums.lb.fetch('http://s/')).headers.getSetCookie()).toHaveLength(1)
     const opaque = noting(0, sticky({ setCookie: true }), {}, () => Response.error())
     expect((await opaque.lb.fetch('http://s/')).headers.getSetCookie()).toEqual([])
   })

@@ -360,6 +360,15 @@ describe('time limits and aborts', () => {
     expect(idle()).toBe(true)
   })
 
+  it('an attempt that takes too long says so, whatever the transport makes of the abort', async () => {
+    const aborts = (init: RequestInit | undefined) =>
+      new Promise<Response>((_, reject) =>
+        init?.signal?.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError'))),
+      )
+    const { lb, sent } = make([() => aborts(sent.at(-1)?.init)], { attemptTimeoutMs: 5, retry: false })
+    await expect(lb.fetch('http://s/')).rejects.toMatchObject({ code: 'EVENKEEL_TIMEOUT' })
+  })
+
   it('an instance that swallows packets costs a second, then the next one answers', async () => {
     vi.useFakeTimers()
     const { lb, sent, idle } = make([() => hang(sent.at(-1)?.init), ok], { attemptTimeoutMs: 1_000 })

@@ -203,6 +203,10 @@ describe('series', () => {
     expect(meters('success')).toHaveLength(20)
     expect(total(meters('success'))).toBe(120)
     expect([meters('active').length, total(meters('active'))]).toEqual([18, 0])
+    // Three name no instance: they stay when all of them leave.
+    lb.service('s').update([])
+    const left = meters('success').map(({ tags }) => tags['serviceInstance.host'])
+    expect([left.length, new Set(left)]).toEqual([3, new Set(['OTHER'])])
   })
 
   it('are 200 by default, and at least one', async () => {

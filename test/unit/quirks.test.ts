@@ -315,6 +315,17 @@ const QUIRKS: Record<QuirkId, Quirk> = {
     spring: '--',
     evenkeel: 'EVENKEEL_CONFIG',
   },
+  'retry-get-only': {
+    async see(compat) {
+      const { sent, transport } = recording(() => Promise.reject(refused()))
+      const { lb } = make(compat, { instances: abc }, { fetch: transport })
+      await lb.fetch('http://s/', { method: 'HEAD' }).catch(() => {})
+      return sent.length
+    },
+    spring: 1,
+    evenkeel: 2,
+    hiddenAmongOthers: true,
+  },
   'retry-exceptions-drop-status': {
     async see(compat) {
       const { sent, transport } = recording(() => new Response('', { status: 503 }))

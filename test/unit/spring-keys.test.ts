@@ -39,8 +39,8 @@ const ANYWHERE: Case[] = [
   [{ configurations: 'api-version' }, { preset: 'api-version' }],
   [{ 'call-get-with-request-on-delegates': 'false' }, { callGetWithRequestOnDelegates: false }],
   [
-    { 'hint.default': 'v1', 'hint.Orders': 'v2' },
-    { hints: { default: 'v1', Orders: 'v2' }, suppliers: ['hint'] },
+    { 'hint.default': 'v1', 'hint.Stock': 'v2' },
+    { hints: { default: 'v1', Stock: 'v2' }, suppliers: ['hint'] },
   ],
   [{ 'hint-header-name': 'X-Hint' }, { suppliers: [{ type: 'hint', header: 'X-Hint' }] }],
   [
@@ -50,7 +50,7 @@ const ANYWHERE: Case[] = [
   [{ ...health, 'health-check.initial-delay': '1s' }, healthCheck({ initialDelayMs: 1_000 })],
   [{ ...health, 'health-check.interval': '10s' }, healthCheck({ intervalMs: 10_000 })],
   [{ ...health, 'health-check.path.default': '/up' }, healthCheck({ path: '/up' })],
-  [{ ...health, 'health-check.path.default': '' }, healthCheck({ path: '' })],
+  [{ ...health, 'health-check.path.default': '' }, healthCheck({ path: '/' })],
   [{ ...health, 'health-check.port': '8081' }, healthCheck({ port: 8081 })],
   [{ ...health, 'health-check.refetch-instances': 'true' }, healthCheck({ refetchMs: 25_000 })],
   [{ ...health, 'health-check.refetch-instances': 'false' }, healthCheck({ refetchMs: Number.POSITIVE_INFINITY })],

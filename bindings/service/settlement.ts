@@ -1,0 +1,57 @@
+/** @module How a lease ended: what it counts as in the core, and what a policy of the user's own is told. */
+
+import { ENDED_CANCELLED, ENDED_FAILURE, ENDED_SUCCESS } from '../../assembly/layout.js'
+import { reportOnce } from '../report.js'
+import type { PickRecord } from '../types/answers.js'
+import type { Outcome } from '../types/request.js'
+import type { ServiceLease } from './lease.js'
+import type { BalancedService } from './service.js'
+
+/** Completes the row, with the latency where one is given or was measured, and tells the policy. */
+export function settleFully(service: BalancedService, lease: ServiceLease, row: number, outcome: Outcome): void {
+  const { picker, clock, roster } = service
+  const { exports } = picker.core
+  const { block } = roster.members
+  if (outcome.cancelled) {
+    exports.complete(block, row, ENDED_CANCELLED)
+    return tellPolicy(service, lease, outcome, Number.NaN)
+  }
+  const failed = outcome.error !== undefined || isFailureStatus(outcome.status)
+  const ended = failed ? ENDED_FAILURE : ENDED_SUCCESS
+  const nowMs = outcome.latencyMs === undefined && lease.startedAt === undefined ? undefined : clock()
+  const latencyMs = outcome.latencyMs ?? latencyOf(lease, nowMs)
+  if (nowMs !== undefined && latencyMs >= 0 && latencyMs < Number.POSITIVE_INFINITY) {
+    const { peak, decayMs } = picker.averaging
+    const averagedMs = failed && peak !== undefined ? Math.max(latencyMs, peak.failureRttMs) : latencyMs
+    exports.completeAfter(block, row, ended, latencyMs, averagedMs, nowMs, decayMs, peak === undefined ? 0 : 1)
+  } else {
+    exports.complete(block, row, ended)
+  }
+  tellPolicy(service, lease, outcome, latencyMs)
+}
+
+function tellPolicy({ settings }: BalancedService, lease: ServiceLease, outcome: Outcome, latencyMs: number): void {
+  const { policy } = settings
+  if (policy.done === undefined) return
+  try {
+    policy.done(lease.instance, outcome, latencyMs)
+  } catch (error) {
+    reportOnce(policy, `policy "${policy.name}"`, error)
+  }
+}
+
+/** As observers are told of it: a response is a success, whatever its status. */
+export function statusOf(outcome: Outcome): NonNullable<PickRecord['outcome']> {
+  if (outcome.cancelled) return 'CANCELLED'
+  return outcome.error === undefined ? 'SUCCESS' : 'FAILED'
+}
+
+/** From pick or sending to now; NaN where nobody measured. */
+function latencyOf(lease: ServiceLease, nowMs: number | undefined): number {
+  return lease.startedAt === undefined || nowMs === undefined ? Number.NaN : nowMs - lease.startedAt
+}
+
+/** 5xx, and 429: a server that answers these quickly is not a quick server. */
+function isFailureStatus(status: number | undefined): boolean {
+  return status !== undefined && (status >= 500 || status === 429)
+}

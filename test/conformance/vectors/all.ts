@@ -1,0 +1,44 @@
+/** @module Every vector of Spring Cloud LoadBalancer that has a counterpart, by topic. */
+
+import type { Case } from '../case.js'
+import { cases as apiVersion } from './api-version.js'
+import { cases as binding } from './binding.js'
+import { cases as caching } from './caching.js'
+import { cases as chain } from './chain.js'
+import { cases as cookies } from './cookies.js'
+import { cases as healthUrl } from './health-url.js'
+import { cases as hint } from './hint.js'
+import { cases as leftOut } from './left-out.js'
+import { cases as retry } from './retry.js'
+import { cases as retryAware } from './retry-aware.js'
+import { cases as retryPolicy } from './retry-policy.js'
+import { cases as roundRobin } from './round-robin.js'
+import { cases as sameInstance } from './same-instance.js'
+import { cases as sticky } from './sticky.js'
+import { cases as subset } from './subset.js'
+import { cases as transformers } from './transformers.js'
+import { cases as uri } from './uri.js'
+import { cases as weighted } from './weighted.js'
+import { cases as zone } from './zone.js'
+
+export const cases: Case[] = [
+  ...roundRobin,
+  ...weighted,
+  ...subset,
+  ...zone,
+  ...hint,
+  ...sticky,
+  ...sameInstance,
+  ...retryAware,
+  ...chain,
+  ...uri,
+  ...apiVersion,
+  ...cookies,
+  ...transformers,
+  ...caching,
+  ...healthUrl,
+  ...binding,
+  ...retry,
+  ...retryPolicy,
+  ...leftOut,
+]
