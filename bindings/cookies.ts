@@ -7,6 +7,7 @@ import type { PickRequest } from './types/request.js'
 
 /** The value of a cookie of the request: from `cookies`, else from its Cookie header. */
 export function cookieOf(request: PickRequest, name: string, quirks: Quirks): string | undefined {
+  if (request.headers === undefined && request.cookies === undefined) return undefined
   if (request.cookies !== undefined && Object.hasOwn(request.cookies, name)) return request.cookies[name]
   if (quirks.has('cookie-split-equals')) return bySpring(request, name)
   const header = headerOf(request, 'cookie')

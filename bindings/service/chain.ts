@@ -30,8 +30,8 @@ export class Chain {
   readonly #hearing: readonly Stage[]
   /** Walks are remembered: no answer has to be asked for anew, no stage has to hear of what it is offered. */
   readonly #remembers: boolean
-  /** The stages by whose keys a walk is known again. */
-  readonly #keyed: readonly number[]
+  /** Of the stages by whose keys a walk is known again: functions of one kind, quicker to reach than stages of many. */
+  readonly #keyed: readonly Stage['key'][]
   readonly #keys: (string | undefined)[] = []
   readonly #walks = new Walks()
   #evictions = 0
@@ -50,21 +50,25 @@ export class Chain {
     this.#fixed = open < 0 ? stages.length : open
     const walked = stages.slice(this.#fixed)
     this.#remembers = walked.length > 0 && walked.every((stage) => stage.memo !== 'never' && !stage.offered)
-    this.#keyed = stages.flatMap((stage, i) => (i >= this.#fixed && stage.memo === 'keyed' ? [i] : []))
+    this.#keyed = walked.filter((stage) => stage.memo === 'keyed').map((stage) => stage.key)
   }
 
   /** The candidates of this request. Calls `onFallback` for each stage that offers something other than what was asked. */
   candidates(tree: CandidateTree, request: PickRequest, onFallback: (step: Step) => void): CandidateList {
     if (this.#tree !== tree) this.#begin(tree, request)
     for (let i = 0; i < this.#fixedFallbacks.length; i++) onFallback(this.#fixedFallbacks[i] as Step)
-    // Each key is asked for once a pick: some are drawn.
+    const keyed = this.#keyed
     const keys = this.#keys
-    for (let i = 0; i < this.#keyed.length; i++) {
-      keys[i] = (this.#stages[this.#keyed[i] as number] as Stage).key(request)
+    const last = this.#walks.last
+    let asLast = last !== undefined
+    // Each key is asked for once a pick: some are drawn.
+    for (let i = 0; i < keyed.length; i++) {
+      const key = (keyed[i] as Stage['key'])(request)
+      keys[i] = key
+      if (asLast && (last as Walk).keys[i] !== key) asLast = false
     }
     if (!this.#remembers) return this.#walk(this.#start as CandidateList, keys, request, onFallback)
-    if (tree.evictions !== this.#evictions) this.#forgetWalks(tree)
-    const walk = this.#walks.recall(keys) ?? this.#remembered(tree, keys.slice(), request)
+    const walk = asLast && tree.evictions === this.#evictions ? (last as Walk) : this.#recall(tree, keys, request)
     for (let i = 0; i < walk.fellBack.length; i++) onFallback(walk.fellBack[i] as Step)
     return walk.list
   }
@@ -136,7 +140,12 @@ export class Chain {
     this.#evictions = tree.evictions
   }
 
-  #remembered(tree: CandidateTree, keys: readonly (string | undefined)[], request: PickRequest): Walk {
+  /** The walk by these keys, remembered or made. */
+  #recall(tree: CandidateTree, given: readonly (string | undefined)[], request: PickRequest): Walk {
+    if (tree.evictions !== this.#evictions) this.#forgetWalks(tree)
+    const known = this.#walks.recall(given)
+    if (known !== undefined) return known
+    const keys = given.slice()
     const fellBack: Step[] = []
     const list = this.#walk(this.#start as CandidateList, keys, request, (step) => fellBack.push(step))
     const walk = { keys, list, fellBack }

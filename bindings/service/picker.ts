@@ -133,7 +133,7 @@ export class Picker {
     if (settled !== undefined && request.previous === undefined) {
       return (this.engine as Engine).lease(this.core.exports, this.#block, settled.handle, nowMs)
     }
-    return this.#pickRowByChain(request, nowMs, avoid ?? this.chain.retries.avoidPrevious)
+    return this.#pickRowByChain(request, nowMs, avoid)
   }
 
   /** How many candidates the pick had that was made for this request just now. */
@@ -143,7 +143,7 @@ export class Picker {
   }
 
   /** Apart, so that compilers inline the usual pick. */
-  #pickRowByChain(request: PickRequest, nowMs: number, avoid: boolean): number {
+  #pickRowByChain(request: PickRequest, nowMs: number, avoid: boolean | undefined): number {
     // What a pick that failed halfway left behind is not told with this one.
     if (this.fellBack.length > 0) this.fellBack.length = 0
     if (!this.#foreign && request.previous === undefined) return this.#pickRow(request, nowMs, avoid)
@@ -178,7 +178,7 @@ export class Picker {
   /** Fills `out` with positions in the list in force, as many picks as there is room; how many. */
   pickPositions(out: Int32Array, request: PickRequest, nowMs: number): number {
     return this.lent(() => {
-      const list = this.#candidates(request, this.chain.retries.avoidPrevious)
+      const list = this.#candidates(request, undefined)
       for (let count = 0; count < out.length; count++) {
         const index = this.#pickIndex(list, request, nowMs)
         if (index < 0) return count
@@ -224,7 +224,7 @@ export class Picker {
     }
   }
 
-  #pickRow(request: PickRequest, nowMs: number, avoid: boolean): number {
+  #pickRow(request: PickRequest, nowMs: number, avoid: boolean | undefined): number {
     const list = this.#candidates(request, avoid)
     const row = this.#leaseFrom(list, request, nowMs)
     this.#chained = list.length
@@ -233,10 +233,10 @@ export class Picker {
   }
 
   /** A list that is made for this request alone is retired at once: the loan keeps it until the pick is over. */
-  #candidates(request: PickRequest, avoid: boolean): CandidateList {
+  #candidates(request: PickRequest, avoid: boolean | undefined): CandidateList {
     const { tree } = this
     const all = this.chain.candidates(tree, request, this.#onFallback)
-    if (!avoid || !request.previous?.length) return all
+    if (!request.previous?.length || !(avoid ?? this.chain.retries.avoidPrevious)) return all
     const step = this.chain.withoutPrevious(tree, all, request)
     if (step.fellBack) this.#onFallback(step)
     if (step.list !== all) tree.retire(step.list)

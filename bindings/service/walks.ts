@@ -14,33 +14,32 @@ export interface Walk {
 
 export class Walks {
   readonly #walks: Walk[] = []
-  /** Where the last one was found, or the next is to be put. */
-  #at = 0
+  /** Where the next one is put. */
+  #next = 0
+
+  /** Most requests have the keys of the one before. */
+  last: Walk | undefined
 
   /** The walk with these keys, which are compared one by one. */
   recall(keys: readonly (string | undefined)[]): Walk | undefined {
     const walks = this.#walks
-    const last = walks[this.#at]
-    if (last === undefined || sameKeys(last.keys, keys)) return last
     for (let i = 0; i < walks.length; i++) {
       const walk = walks[i] as Walk
-      if (sameKeys(walk.keys, keys)) {
-        this.#at = i
-        return walk
-      }
+      if (sameKeys(walk.keys, keys)) return (this.last = walk)
     }
     return undefined
   }
 
   remember(walk: Walk): void {
-    this.#at = (this.#at + 1) % MOST_WALKS
-    if (this.#walks.length < MOST_WALKS) this.#at = this.#walks.length
-    this.#walks[this.#at] = walk
+    this.#walks[this.#next] = walk
+    this.#next = (this.#next + 1) % MOST_WALKS
+    this.last = walk
   }
 
   clear(): void {
     this.#walks.length = 0
-    this.#at = 0
+    this.#next = 0
+    this.last = undefined
   }
 }
 

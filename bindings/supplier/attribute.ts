@@ -18,8 +18,8 @@ export interface Attribute {
   readonly fallback: Fallback
   /** The instance's value, normalised for comparing: the same for all suppliers of this name and key. */
   read(instance: ServiceInstance): string | undefined
-  /** The value to keep; undefined: no preference, everything stays. */
-  wanted(request: PickRequest, context: StageContext): string | undefined
+  /** In a service: the value that a request wants kept; undefined: no preference, everything stays. */
+  wanted(context: StageContext): (request: PickRequest) => string | undefined
   /** Why there is no preference, for `explain`. */
   readonly unset: string
   /** fixed: the wanted value is the service's own, not a request's. */
@@ -35,29 +35,33 @@ export function attributeSupplier(attribute: Attribute): CoreSupplier {
       : `no instance has ${key} metadata`
     return fallBack(fallback, list, request, reason)
   }
+  const wantedAlone = wanted(ALONE)
   return {
     name,
-    ...(typeof fallback !== 'function' && { memoKey: (request) => wanted(request, ALONE) }),
+    ...(typeof fallback !== 'function' && { memoKey: wantedAlone }),
     filter(list, request) {
-      const value = wanted(request, ALONE)
+      const value = wantedAlone(request)
       if (value === undefined) return { list, reason: unset }
       const kept = list.filter((instance) => read(instance) === value)
       return kept.length > 0 ? { list: kept, reason: keeps(key, value) } : missed(list, request, value)
     },
-    [STAGE]: (context): Stage => ({
-      name,
-      ...memoWith(fallback, attribute.memo),
-      mayHideRequest,
-      leaning: leaningOf(fallback),
-      key: (request) => wanted(request, context),
-      cut(list, request): Cut {
-        const value = wanted(request, context)
-        if (value === undefined) return { list, fellBack: false, reason: unset }
-        const kept = cutMatching(list, `${name} ${key}`, read, value)
-        if (kept !== undefined) return { list: kept, fellBack: false, reason: keeps(key, value) }
-        return cutTo(list, missed(list.instances, request, value), name, context.serviceId)
-      },
-    }),
+    [STAGE](context): Stage {
+      const wantedHere = wanted(context)
+      return {
+        name,
+        ...memoWith(fallback, attribute.memo),
+        mayHideRequest,
+        leaning: leaningOf(fallback),
+        key: wantedHere,
+        cut(list, request): Cut {
+          const value = wantedHere(request)
+          if (value === undefined) return { list, fellBack: false, reason: unset }
+          const kept = cutMatching(list, `${name} ${key}`, read, value)
+          if (kept !== undefined) return { list: kept, fellBack: false, reason: keeps(key, value) }
+          return cutTo(list, missed(list.instances, request, value), name, context.serviceId)
+        },
+      }
+    },
   }
 }
 

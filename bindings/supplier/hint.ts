@@ -33,7 +33,7 @@ export function hint(options: HintOptions = {}): Supplier {
     key: 'hint',
     fallback: fallbackOf(options, 'all', 'hint'),
     read: (instance) => instance.metadata.hint,
-    wanted: (request, context) =>
+    wanted: (context) => (request) =>
       request === HIDDEN_REQUEST
         ? undefined
         : headerTextOf(request, header) || request.hint || context.hint || undefined,

@@ -16,7 +16,8 @@ export interface Stage {
   readonly memo: Memo
   /** Runs code that is not evenkeel's. */
   readonly foreign: boolean
-  key(request: PickRequest): string | undefined
+  /** A function by itself: the chain calls it without the stage. */
+  readonly key: (request: PickRequest) => string | undefined
   /** @param key what `key` said for this request, if it was asked */
   cut(list: CandidateList, request: PickRequest, key?: string): Cut
   /** A pick was made from a chain with this stage. */

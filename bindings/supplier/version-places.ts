@@ -29,9 +29,11 @@ export function finderOf({ header, query, pathSegment, mediaType = {} }: Version
   if (query !== undefined) places.push((request) => queryOf(request, query))
   if (pathSegment !== undefined) places.push((request) => segmentOf(request, pathSegment))
   for (const [type, parameter] of Object.entries(mediaType)) places.push(inMediaType(type, parameter))
+  const [only] = places
+  if (only !== undefined && places.length === 1) return only
   return (request) => {
-    for (const find of places) {
-      const found = find(request)
+    for (let i = 0; i < places.length; i++) {
+      const found = (places[i] as Find)(request)
       if (found !== undefined) return found
     }
     return undefined

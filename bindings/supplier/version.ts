@@ -35,7 +35,7 @@ export function version(options: VersionOptions = {}): Supplier {
     key: metadata,
     fallback: fallbackOf(options, 'all', 'version'),
     read: (instance) => instance.metadata[metadata],
-    wanted: (request) => headerTextOf(request, header),
+    wanted: () => (request) => headerTextOf(request, header),
     unset: 'no version',
     memo: 'keyed',
   })

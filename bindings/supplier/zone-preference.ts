@@ -33,7 +33,10 @@ export function zonePreference(options: ZonePreferenceOptions = {}): Supplier {
     key: 'zone',
     fallback: fallbackOf(options, 'all', 'zonePreference'),
     read: (instance) => folded(instance.metadata.zone),
-    wanted: (_, context) => own ?? folded(context.zone),
+    wanted(context) {
+      const zone = own ?? folded(context.zone)
+      return () => zone
+    },
     unset: 'own zone unset',
     memo: 'fixed',
     mayHideRequest: true,
