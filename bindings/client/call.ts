@@ -15,7 +15,7 @@ import { rememberAttempts } from './attempts.js'
 import { type BodyEnd, whenRead } from './body.js'
 import { anySignal, TimeLimit } from './limits.js'
 import { Outgoing } from './outgoing.js'
-import { type Ending, Retries } from './retries.js'
+import { type Ending, isRepeatable, Retries } from './retries.js'
 import { withSetCookie } from './sticky-cookie.js'
 
 const NO_OVERRIDES: CallOverrides = Object.freeze({})
@@ -61,6 +61,8 @@ class Call {
     this.#overrides = overrides
     this.#retry = overrides.retry === undefined ? settings.retry : overrideRetry(settings.retry, overrides.retry)
     this.#mayRepeat = mayRepeat
+    const { sameInstance, nextInstance } = this.#retry
+    if (mayRepeat && sameInstance + nextInstance > 0 && isRepeatable(outgoing.request, this.#retry)) outgoing.keepBody()
     this.#observers = observers?.listening ? observers : undefined
   }
 

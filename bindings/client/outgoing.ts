@@ -27,6 +27,7 @@ export class Outgoing {
   /** Each attempt's, for the headers that SCLB repeats. */
   #sentTo: readonly { instance: ServiceInstance; url: string }[] = NOWHERE
   #original: Request | undefined
+  #keepsBody = false
 
   constructor(
     service: BalancedService,
@@ -55,7 +56,13 @@ export class Outgoing {
 
   /** Whether it can be sent once more. */
   get isReplayable(): boolean {
-    return isReplayable(this.#input, this.#init)
+    return this.#keepsBody || isReplayable(this.#input, this.#init)
+  }
+
+  /** A Request with a body is sent as a copy, so that it can be sent again. Costs the memory of what has been sent. */
+  keepBody(): void {
+    const input = this.#input
+    this.#keepsBody = isRequest(input) && !input.bodyUsed && !this.#init?.body && !isReplayable(input, undefined)
   }
 
   /**
@@ -72,7 +79,7 @@ export class Outgoing {
     if (!isRequest(input)) return this.#deliver(instance, url, init)
     const fields = instance.fetcher === undefined ? fieldsOf(input) : undefined
     if (fields !== undefined) return this.#deliver(instance, url, overlaid(fields, init))
-    const request = readdressed(input, url)
+    const request = readdressed(this.#keepsBody ? input.clone() : input, url)
     return request instanceof Promise
       ? request.then((made) => this.#deliver(instance, made, init))
       : this.#deliver(instance, request, init)

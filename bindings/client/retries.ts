@@ -29,10 +29,10 @@ export class Retries {
   /** Whether there are any left, and both the ending and the request allow one. */
   allow(ending: Ending, request: PickRequest): boolean {
     if (this.#sameLeft + this.#nextLeft === 0) return false
-    if ('response' in ending) return this.#isRetryableStatus(ending.response.status) && this.#isRepeatable(request)
+    if ('response' in ending) return this.#isRetryableStatus(ending.response.status) && isRepeatable(request, this.settings)
     const { exceptions = isRetryable } = this.settings
     if (!exceptions(ending.error)) return false
-    return this.#quirks.has('retry-post-on-exception') || this.#isRepeatable(request)
+    return this.#quirks.has('retry-post-on-exception') || isRepeatable(request, this.settings)
   }
 
   /** Takes one of the retries on the same instance; false: none is left. */
@@ -73,13 +73,13 @@ export class Retries {
     error.name = 'RetryableStatusCodeException'
     return exceptions(error)
   }
+}
 
-  #isRepeatable(request: PickRequest): boolean {
-    const { allOperations, methods } = this.settings
-    return (
-      allOperations || methods.includes(request.method as string) || headerOf(request, 'idempotency-key') !== undefined
-    )
-  }
+/** Whether a request of this method may be sent again at all. */
+export function isRepeatable(request: PickRequest, { allOperations, methods }: RetrySettings): boolean {
+  return (
+    allOperations || methods.includes(request.method as string) || headerOf(request, 'idempotency-key') !== undefined
+  )
 }
 
 function isRetryable(error: unknown): boolean {

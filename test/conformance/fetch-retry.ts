@@ -103,12 +103,21 @@ export const cases: Case[] = [
     },
   },
   {
-    name: 'retry: a Request with a body is never sent again',
+    name: 'retry: a Request with a body is sent again where its method may be: what is sent is a copy',
     async run(context) {
-      const { lb, service } = over(context, ['refused', 'a'], { retry: { retryOnAllOperations: true } })
-      const request = new Request('http://orders/x', { method: 'POST', body: 'text' })
-      expect(tried(await rejected(lb.fetch(request)))).to.deep.equal(['0-refused'])
-      expect(inFlight(service)).to.equal(0)
+      const post = (headers = {}) => new Request('http://orders/x', { method: 'POST', headers, body: 'text of a body' })
+      const opted = over(context, ['refused', 'a'], { retry: { retryOnAllOperations: true } })
+      const keyed = over(context, ['refused', 'a'])
+      for (const { lb, headers } of [opted, { ...keyed, headers: { 'idempotency-key': 'k1' } }].map((each) => ({
+        headers: {},
+        ...each,
+      }))) {
+        const { body, instance } = await echoOf(await lb.fetch(post(headers)))
+        expect([instance, body]).to.deep.equal(['a', 'text of a body'])
+      }
+      const neither = over(context, ['refused', 'a'])
+      expect(tried(await rejected(neither.lb.fetch(post())))).to.deep.equal(['0-refused'])
+      expect(inFlight(neither.service)).to.equal(0)
     },
   },
   {
