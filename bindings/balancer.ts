@@ -17,7 +17,7 @@ import { BalancedService } from './service/service.js'
 import type { Explanation, ServiceStats } from './types/answers.js'
 import type { LoadBalancer, Service } from './types/balancer.js'
 import type { FetchLike, InstanceInit } from './types/instance.js'
-import type { CallOverrides, LoadBalancerOptions, ServiceMap, ServiceOptions } from './types/options.js'
+import type { CallOverrides, Discovery, LoadBalancerOptions, ServiceOptions } from './types/options.js'
 import type { Lease, PickRequest, WaitOptions } from './types/request.js'
 
 /**
@@ -27,13 +27,18 @@ import type { Lease, PickRequest, WaitOptions } from './types/request.js'
  * const lb = createLoadBalancer({ services: { stock: ['http://10.0.0.1:8080', 'http://10.0.0.2:8080'] } })
  * const response = await lb.fetch('http://stock/items/42')
  */
-export function createLoadBalancer<const S extends ServiceMap>(
-  options: LoadBalancerOptions<S> & { services: S },
-): LoadBalancer<keyof S & string>
-export function createLoadBalancer(options?: LoadBalancerOptions): LoadBalancer
+export function createLoadBalancer<const Id extends string = string>(
+  options: LoadBalancerOptions<Services<Id>> & { discovery: Discovery },
+): LoadBalancer<Id | (string & {})>
+export function createLoadBalancer<const Id extends string = string>(
+  options?: LoadBalancerOptions<Services<Id>>,
+): LoadBalancer<Id>
 export function createLoadBalancer(options: LoadBalancerOptions = {}): LoadBalancer {
   return new Balancer(options)
 }
+
+/** By their names alone, so that what is said of each is held to the options that there are. */
+type Services<Id extends string> = Readonly<Record<Id, ServiceOptions | readonly InstanceInit[]>>
 
 class Balancer implements LoadBalancer {
   readonly fetch: FetchLike
@@ -58,9 +63,11 @@ class Balancer implements LoadBalancer {
       transformers: options.transformers ?? [],
       clock: options.clock ?? defaultClock(),
       seed: options.seed,
+      honoursSignals: options.fetch === undefined,
       transport: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     }
     this.fetch = (input, init) => this.#fetch(input, init)
+    if (options.defaults !== undefined) this.#checkDefaults()
     if (options.discovery !== undefined) this.#clients.own(discoveryOf(options.discovery, 'discovery'))
     try {
       for (const [serviceId, service] of Object.entries(options.services ?? {})) {
@@ -117,6 +124,8 @@ class Balancer implements LoadBalancer {
       if (next !== undefined) this.#byLowerCase.set(lower, next)
     }
     service.close()
+    const { client } = service.source
+    if (client !== undefined) await this.#clients.leave(client)
   }
 
   async ready(options: WaitOptions = {}): Promise<void> {
@@ -168,16 +177,27 @@ class Balancer implements LoadBalancer {
       this.#services.get(host) ?? (typeof input === 'string' ? undefined : this.#byLowerCase.get(host.toLowerCase()))
     if (known !== undefined) return known
     if (this.#options.unknownService === 'passthrough') return undefined
-    if (this.#options.discovery !== undefined) return this.#define(host, {}, `services.${host}`)
+    if (this.#mayDefine) return this.#define(host, {}, `services.${host}`)
     throw this.#unknown(host)
+  }
+
+  /** Whether a name makes a service by being used. */
+  get #mayDefine(): boolean {
+    return this.#options.discovery !== undefined && this.#options.unknownService !== 'error'
   }
 
   #named(serviceId: string): BalancedService {
     this.#checkOpen()
     const known = this.#services.get(serviceId)
     if (known !== undefined) return known
-    if (this.#options.discovery !== undefined) return this.#define(serviceId, {}, `services.${serviceId}`)
+    if (this.#mayDefine) return this.#define(serviceId, {}, `services.${serviceId}`)
     throw this.#unknown(serviceId)
+  }
+
+  /** What every service is to have must be fit for one, whether or not any is defined yet. */
+  #checkDefaults(): void {
+    const settings = settingsOf('', { instances: [] }, 'defaults', this.#options, this.#host.quirks)
+    new BalancedService('', settings, { ...this.#host, observers: [] }, 'defaults').close()
   }
 
   #define(serviceId: string, options: ServiceOptions | readonly InstanceInit[], where: string): BalancedService {

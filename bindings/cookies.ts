@@ -40,9 +40,11 @@ function bySpring(request: PickRequest, name: string): string | undefined {
   return undefined
 }
 
-/** RFC 6265 cookie-octets: everything else is written in percents. */
+/** RFC 6265 cookie-octets: everything else is written in percents, half a surrogate pair as U+FFFD. */
 export function encodeCookieValue(value: string): string {
-  return /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/.test(value) ? value : encodeURIComponent(value)
+  if (/^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/.test(value)) return value
+  // As String.toWellFormed, which not every runtime has: with `u`, whole pairs are no surrogates.
+  return encodeURIComponent(value.replace(/\p{Surrogate}/gu, '\ufffd'))
 }
 
 /** A Cookie header in which this cookie has this value: where it stood, or last. The other pairs stay as written. */

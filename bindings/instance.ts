@@ -53,7 +53,7 @@ export function toInstance(
   origin: ListOrigin = 'written',
   known: (instanceId: string) => ServiceInstance | undefined = () => undefined,
 ): ServiceInstance {
-  const draft = read(init, where)
+  const draft = read(init, where, origin)
   if (origin === 'written' && draft.shorthand !== undefined) checkFields(draft.shorthand, where)
   const old = known(draft.instanceId)
   if (old !== undefined && saysTheSame(old, draft)) return old
@@ -79,7 +79,7 @@ function within(where: Place, field: string): Place {
   return { toString: () => `${where}.${field}` }
 }
 
-function read(init: InstanceInit, where: Place): Draft {
+function read(init: InstanceInit, where: Place, origin: ListOrigin): Draft {
   if (typeof init === 'string' || init instanceof URL) return { ...address(init, where), ...NOTHING_ELSE }
   if (typeof init !== 'object' || init === null) {
     throw new ConfigError(`${where} must be a URL or an object with url, host or fetcher, not ${show(init)}`, {
@@ -123,7 +123,7 @@ function read(init: InstanceInit, where: Place): Draft {
     secure: init.secure ?? (at.secure || isSecure(init.scheme)),
     scheme: init.scheme ?? at.scheme,
     fetcher,
-    metadata: metadata === undefined ? undefined : checkMetadata(metadata, within(where, 'metadata')),
+    metadata: metadata === undefined ? undefined : checkMetadata(metadata, within(where, 'metadata'), origin),
     shorthand: init,
   }
 }
@@ -151,7 +151,7 @@ function address(given: string | URL, where: Place): Address {
   }
   const scheme = url.protocol.slice(0, -1)
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
-  const port = url.port === '' ? (DEFAULT_PORTS[scheme] ?? -1) : Number(url.port)
+  const port = url.port === '' ? defaultPort(scheme) : Number(url.port)
   return { instanceId: idOf(host, port), host, port, secure: isSecure(scheme), scheme }
 }
 
@@ -185,6 +185,10 @@ function checkFields(init: object, where: Place): void {
 
 const DEFAULT_PORTS: Record<string, number> = { http: 80, ws: 80, https: 443, wss: 443 }
 
+function defaultPort(scheme: string): number {
+  return Object.hasOwn(DEFAULT_PORTS, scheme) ? (DEFAULT_PORTS[scheme] as number) : -1
+}
+
 function isSecure(scheme: string | undefined): boolean {
   return scheme === 'https' || scheme === 'wss'
 }
@@ -203,17 +207,22 @@ export function checkWeight(weight: unknown, where: Place): number {
   return weight
 }
 
-function checkMetadata(metadata: unknown, where: Place): Readonly<Record<string, string>> {
+/** Registries say numbers and booleans too: they count as what they are written as. */
+function checkMetadata(metadata: unknown, where: Place, origin: ListOrigin): Readonly<Record<string, string>> {
   if (typeof metadata !== 'object' || metadata === null || Array.isArray(metadata)) {
     throw new ConfigError(`${where} must be an object of strings, not ${show(metadata)}`, { option: `${where}` })
   }
+  let texts = metadata as Record<string, string>
   for (const key in metadata) {
     const value = (metadata as Record<string, unknown>)[key]
-    if (typeof value !== 'string') {
+    if (typeof value === 'string') continue
+    if (origin === 'written' || (typeof value !== 'number' && typeof value !== 'boolean')) {
       throw new ConfigError(`${where}.${key} must be a string, not ${show(value)}`, { option: `${where}.${key}` })
     }
+    if (texts === metadata) texts = { ...texts }
+    texts[key] = String(value)
   }
-  return metadata as Record<string, string>
+  return texts
 }
 
 function mergedMetadata(draft: Draft): Readonly<Record<string, string>> {

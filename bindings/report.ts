@@ -7,3 +7,22 @@ export function reportOnce(source: object, what: string, error: unknown): void {
   heard.add(source)
   console.error(`evenkeel: ${what} threw`, error)
 }
+
+/**
+ * Runs a callback of the user's own. What it throws, or what its promise rejects with, is reported once for `source`
+ * and goes no further; undefined is its answer then. Nobody waits for the promise.
+ */
+export function guarded<T>(source: object, what: string, callback: () => T): T | undefined {
+  try {
+    const answer = callback()
+    if (isThenable(answer)) answer.then(undefined, (error) => reportOnce(source, what, error))
+    return answer
+  } catch (error) {
+    reportOnce(source, what, error)
+    return undefined
+  }
+}
+
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function'
+}

@@ -38,7 +38,7 @@ function checkFiles(files: readonly string[]): void {
   ]) {
     if (!files.includes(needed)) complaints.push(`the package lacks ${needed}`)
   }
-  const stray = files.filter((file) => !/^(dist\/|README\.md$|LICENSE$|package\.json$)/.test(file))
+  const stray = files.filter((file) => !/^(dist\/|docs\/|README\.md$|LICENSE$|package\.json$)/.test(file))
   if (stray.length > 0) complaints.push(`the package has ${stray.join(', ')}`)
 }
 

@@ -1,6 +1,7 @@
 /** @module Bodies: whether one can be sent twice, and knowing when one has been read. */
 
 import { isRequest } from './input.js'
+import { whenAborted } from './interruption.js'
 import { canBeCopied, copied, isWithoutBody } from './response-copy.js'
 
 /**
@@ -25,6 +26,20 @@ function isHeld(body: BodyInit): boolean {
 
 export type BodyEnd = { error: unknown } | { cancelled: true } | undefined
 
+/** Knows nothing of its body: a signal that outlives a body nobody reads must not keep it, nor its connection. */
+function endOnce(signal: AbortSignal | undefined, ended: (end: BodyEnd) => void): (end: BodyEnd) => void {
+  let isOver = false
+  let stop: (() => void) | undefined
+  const end = (how: BodyEnd) => {
+    if (isOver) return
+    isOver = true
+    stop?.()
+    ended(how)
+  }
+  if (signal !== undefined) stop = whenAborted(signal, () => end({ cancelled: true }))
+  return end
+}
+
 /**
  * The same response, telling once how the reading of its body ended: to the end, by an error, given up, or aborted.
  * A response that can't be made again (no body, or a status that only a server may give) has ended at once.
@@ -35,12 +50,7 @@ export function whenRead(response: Response, signal: AbortSignal | undefined, en
     ended(undefined)
     return response
   }
-  const end = (how: BodyEnd) => {
-    signal?.removeEventListener('abort', onAbort)
-    ended(how)
-  }
-  const onAbort = () => end({ cancelled: true })
-  signal?.addEventListener('abort', onAbort, { once: true })
+  const end = endOnce(signal, ended)
   const reader = body.getReader()
   const source: UnderlyingDefaultSource<Uint8Array> = {
     async pull(controller) {

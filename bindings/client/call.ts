@@ -1,7 +1,7 @@
 /** @module One call through a service: pick, send, and once more elsewhere if the connection failed. */
 
 import { overrideRetry, type RetrySettings } from '../config/settings.js'
-import { DiscoveryError, NoInstanceError } from '../errors.js'
+import { ConfigError, DiscoveryError, NoInstanceError, show } from '../errors.js'
 import type { AttemptWatch } from '../lifecycle/attempt-watch.js'
 import type { Observers } from '../lifecycle/observers.js'
 import { isBadArgument } from '../runtime/connection-errors.js'
@@ -13,6 +13,8 @@ import type { CallOverrides } from '../types/options.js'
 import type { Attempt, PickRequest } from '../types/request.js'
 import { rememberAttempts } from './attempts.js'
 import { type BodyEnd, whenRead } from './body.js'
+import { afterFirst } from './first-tried.js'
+import { giveUp, unlessAborted } from './interruption.js'
 import { anySignal, TimeLimit } from './limits.js'
 import { Outgoing } from './outgoing.js'
 import { type Ending, isRepeatable, Retries } from './retries.js'
@@ -67,9 +69,10 @@ class Call {
   }
 
   run(lease: ServiceLease | undefined): Promise<Response> {
-    const timeoutMs = this.#overrides.timeoutMs ?? this.#service.settings.timeoutMs
+    const { serviceId, settings } = this.#service
+    const timeoutMs = this.#overrides.timeoutMs ?? settings.timeoutMs
     if (timeoutMs === undefined) return this.#begin(lease)
-    const limit = new TimeLimit(timeoutMs, this.#service.serviceId, 'a call')
+    const limit = new TimeLimit(timeoutMs, serviceId, `a call of "${serviceId}"`, 'timeoutMs')
     this.#timeLimit = limit
     try {
       return this.#begin(lease).finally(() => limit.stop())
@@ -82,7 +85,7 @@ class Call {
   #begin(lease: ServiceLease | undefined): Promise<Response> {
     const { request } = this.#outgoing
     if (lease !== undefined) {
-      this.#watch = this.#observers?.given({ ...lease.request, ...request }, 1)
+      if (this.#observers !== undefined) this.#watch = this.#observers.given(sentWith(lease, request), lease.attempt)
       return this.#send(lease)
     }
     const { source } = this.#service
@@ -137,7 +140,12 @@ class Call {
     const limit =
       settings.attemptTimeoutMs === undefined
         ? undefined
-        : new TimeLimit(settings.attemptTimeoutMs, serviceId, 'an attempt')
+        : new TimeLimit(
+            settings.attemptTimeoutMs,
+            serviceId,
+            `an attempt of "${serviceId}" at "${lease.instance.instanceId}"`,
+            'attemptTimeoutMs',
+          )
     const startedAt = clock()
     this.#service.sending(lease, startedAt)
     let sent: Promise<Response>
@@ -151,7 +159,7 @@ class Call {
       watch?.failed(error, false, clock() - startedAt)
       return Promise.reject(error)
     }
-    return sent.then(
+    return this.#unlessEnded(sent, lease, limit).then(
       (response) => {
         limit?.stop()
         return this.#answered(lease, watch, response, clock() - startedAt)
@@ -170,7 +178,35 @@ class Call {
     return anySignal([this.#outgoing.signal, this.#timeLimit?.controller.signal, limit?.controller.signal])
   }
 
+  /** As `sent`, until the call's time, the attempt's or the caller's patience is over. */
+  #unlessEnded(sent: Promise<Response>, lease: ServiceLease, limit: TimeLimit | undefined): Promise<Response> {
+    const { signal } = this.#outgoing
+    if (this.#service.honoursSignals && lease.instance.fetcher === undefined) return sent
+    if (signal === undefined && limit === undefined && this.#timeLimit === undefined) return sent
+    return unlessAborted(sent, [signal, this.#timeLimit?.controller.signal, limit?.controller.signal])
+  }
+
   #answered(
+    lease: ServiceLease,
+    watch: AttemptWatch | undefined,
+    response: Response,
+    durationMs: number,
+  ): Response | Promise<Response> {
+    if (typeof response !== 'object' || response === null) {
+      return this.#failed(lease, watch, noResponse(lease.instance, response), durationMs)
+    }
+    try {
+      return this.#received(lease, watch, response, durationMs)
+    } catch (error) {
+      // A response of the transport's own that can't be read or made again.
+      lease.done({ error, latencyMs: durationMs })
+      watch?.failed(error, false, durationMs)
+      giveUp(response)
+      return this.#giveUp(error)
+    }
+  }
+
+  #received(
     lease: ServiceLease,
     watch: AttemptWatch | undefined,
     response: Response,
@@ -221,12 +257,12 @@ class Call {
       await this.#pause(attempt - 2)
       lease = this.#nextLease(instance, attempt)
     } catch (error) {
-      if ('response' in last) last.response.body?.cancel().catch(() => {})
+      if ('response' in last) giveUp(last.response)
       return this.#giveUp(error)
     }
     if (lease === undefined)
       return 'response' in last ? this.#respond(instance, last.response) : this.#giveUp(last.error)
-    if ('response' in last) last.response.body?.cancel().catch(() => {})
+    if ('response' in last) giveUp(last.response)
     return this.#send(lease)
   }
 
@@ -253,7 +289,8 @@ class Call {
   #sameLease(instance: ServiceInstance, request: PickRequest, attempt: number): ServiceLease | undefined {
     const service = this.#service
     if (service.settings.quirks.has('retry-same-moves-on')) {
-      const lease = this.#select(request, attempt, this.#retry.avoidPrevious)
+      const first = this.#attempts[0]?.instance ?? instance
+      const lease = this.#select(afterFirst(request, first), attempt, this.#retry.avoidPrevious)
       if (lease === undefined) this.#watch?.discarded(undefined)
       return lease
     }
@@ -271,9 +308,17 @@ class Call {
     const service = this.#service
     const { serviceId } = service
     const known = service.instances().length
-    const why =
-      known === 0 ? 'its list is empty' : `none of ${known} is left by ${service.emptiedBy(this.#outgoing.request)}`
+    const why = known === 0 ? 'its list is empty' : `none of ${known} is left${this.#emptiedBy()}`
     return new NoInstanceError(`no instance of "${serviceId}" is available (${why})`, { serviceId })
+  }
+
+  /** Asks the suppliers once more. One that throws this time must not take the place of the answer. */
+  #emptiedBy(): string {
+    try {
+      return ` by ${this.#service.emptiedBy(this.#outgoing.request)}`
+    } catch {
+      return ''
+    }
   }
 
   #noInstance(error: NoInstanceError | DiscoveryError): Promise<Response> {
@@ -301,4 +346,15 @@ class Call {
     rememberAttempts(error, this.#attempts)
     return Promise.reject(error)
   }
+}
+
+/** The request that a lease was picked with, as it is sent now. The hint is the one that chose the instance. */
+function sentWith({ request: picked }: ServiceLease, sent: PickRequest): PickRequest {
+  return { ...picked, ...sent, ...(picked.hint !== undefined && { hint: picked.hint }) }
+}
+
+function noResponse({ serviceId, instanceId, fetcher }: ServiceInstance, answer: unknown): ConfigError {
+  const who = fetcher === undefined ? 'fetch' : `the fetcher of "${instanceId}"`
+  const message = `${who} answered ${show(answer)} to a call of "${serviceId}": a Response is needed`
+  return new ConfigError(message, { serviceId, option: fetcher === undefined ? 'fetch' : 'fetcher' })
 }

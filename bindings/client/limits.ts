@@ -9,9 +9,10 @@ export class TimeLimit {
   /** The error that callers get, if the time was up. */
   expired: TimeoutError | undefined
 
-  constructor(ms: number, serviceId: string, what: string) {
+  constructor(ms: number, serviceId: string, what: string, option: string) {
     this.#timer = setTimeout(() => {
-      this.expired = new TimeoutError(`${what} of "${serviceId}" took longer than ${ms} ms`, { serviceId })
+      const message = `${what} took longer than ${ms} ms (${option})`
+      this.expired = new TimeoutError(message, { serviceId, option })
       this.controller.abort(this.expired)
     }, ms)
   }

@@ -2,6 +2,7 @@
 
 import { appendedCookies, withCookie } from '../cookies.js'
 import { ConfigError, show } from '../errors.js'
+import { isThenable } from '../report.js'
 import type { ServiceLease } from '../service/lease.js'
 import type { BalancedService } from '../service/service.js'
 import type { ServiceInstance } from '../types/instance.js'
@@ -10,6 +11,7 @@ import type { PickRequest } from '../types/request.js'
 import { isReplayable } from './body.js'
 import { forward, forwardInstances } from './forwarded.js'
 import { fieldsOf, isRequest, overlaid, readdressed, urlOf } from './input.js'
+import { originOf } from './uri.js'
 
 const NOWHERE: readonly never[] = Object.freeze([])
 
@@ -81,8 +83,15 @@ export class Outgoing {
     if (fields !== undefined) return this.#deliver(instance, url, overlaid(fields, init))
     const request = readdressed(this.#keepsBody ? input.clone() : input, url)
     return request instanceof Promise
-      ? request.then((made) => this.#deliver(instance, made, init))
+      ? request.then((made) => this.#deliverStill(instance, made, init))
       : this.#deliver(instance, request, init)
+  }
+
+  /** Unless the attempt has ended while its body was read. */
+  #deliverStill(instance: ServiceInstance, to: Request, init: RequestInit | undefined): Response | Promise<Response> {
+    const signal = init?.signal ?? this.signal
+    if (signal?.aborted) throw signal.reason
+    return this.#deliver(instance, to, init)
   }
 
   #deliver(
@@ -112,7 +121,11 @@ export class Outgoing {
     for (const [i, transform] of transformers.entries()) {
       const made: unknown = transform(request, instance, this.#original)
       if (!isRequest(made as Request)) {
-        const message = `transformers[${i}] returned ${show(made)} for a call of "${serviceId}": a Request is needed`
+        const isPromise = isThenable(made)
+        // Nobody will ask what became of it.
+        if (isPromise) made.then(undefined, () => {})
+        const returned = isPromise ? 'a promise' : show(made)
+        const message = `transformers[${i}] returned ${returned} for a call of "${serviceId}": a Request is needed`
         throw new ConfigError(message, { serviceId, option: `transformers[${i}]` })
       }
       request = made as Request
@@ -132,10 +145,14 @@ export class Outgoing {
     })
   }
 
-  /** The URL with a host: a path alone gets the service's name, which is what a binding is given too. */
-  #asked(): string {
+  /**
+   * The URL with a host: a path alone gets the service's name, which is what a binding is given too.
+   * @param scheme for lb://service/, which leaves it to the instance
+   */
+  #asked(scheme = 'http'): string {
     const url = this.#url
     if (url.startsWith('//')) return `http:${url}`
+    if (/^lb:\/\//i.test(url)) return `${scheme}${url.slice(2)}`
     return /^[/?#]/.test(url) ? `http://${this.#service.serviceId}${url.startsWith('/') ? '' : '/'}${url}` : url
   }
 
@@ -158,7 +175,7 @@ export class Outgoing {
           headers,
           this.#sentTo.map((sent) => sent.url),
         )
-      else forward(headers, this.#asked())
+      else forward(headers, this.#asked(originOf(url)?.scheme))
     }
     if (addsCookie) {
       const given = headers.get('cookie') ?? undefined

@@ -3,6 +3,7 @@
 import type { Quirks } from '../compat/quirks.js'
 import type { RetrySettings } from '../config/settings.js'
 import { TimeoutError } from '../errors.js'
+import { guarded } from '../report.js'
 import { headerOf } from '../request.js'
 import { isConnectionError } from '../runtime/connection-errors.js'
 import type { ServiceInstance } from '../types/instance.js'
@@ -29,9 +30,9 @@ export class Retries {
   /** Whether there are any left, and both the ending and the request allow one. */
   allow(ending: Ending, request: PickRequest): boolean {
     if (this.#sameLeft + this.#nextLeft === 0) return false
-    if ('response' in ending) return this.#isRetryableStatus(ending.response.status) && isRepeatable(request, this.settings)
-    const { exceptions = isRetryable } = this.settings
-    if (!exceptions(ending.error)) return false
+    if ('response' in ending)
+      return this.#isRetryableStatus(ending.response.status) && isRepeatable(request, this.settings)
+    if (!this.#isRetryableError(ending.error)) return false
     return this.#quirks.has('retry-post-on-exception') || isRepeatable(request, this.settings)
   }
 
@@ -71,7 +72,14 @@ export class Retries {
     if (exceptions === undefined || !this.#quirks.has('retry-exceptions-drop-status')) return true
     const error = new Error(`status ${status}`)
     error.name = 'RetryableStatusCodeException'
-    return exceptions(error)
+    return this.#isRetryableError(error)
+  }
+
+  /** The user's own answer where there is one. If that throws the error is none to retry, and the caller gets it. */
+  #isRetryableError(error: unknown): boolean {
+    const { exceptions } = this.settings
+    if (exceptions === undefined) return isRetryable(error)
+    return Boolean(guarded(exceptions, 'retry.exceptions', () => exceptions(error)))
   }
 }
 

@@ -17,6 +17,7 @@ export const SPRING_QUIRKS = [
   'retry-aware-one-row',
   'retry-aware-no-second-list',
   'api-version-required-ignored',
+  'api-version-bad-request',
   'api-version-bad-instance',
   'weighted-java-int',
   'weighted-expanded',

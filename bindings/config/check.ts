@@ -39,7 +39,9 @@ export function map(each: Check): Check {
 
 export function array(each?: (value: unknown) => boolean, what = 'values'): Check {
   return (value, where) => {
-    if (!Array.isArray(value) || (each !== undefined && !value.every(each))) refuse(where, value, `an array of ${what}`)
+    if (!Array.isArray(value)) refuse(where, value, `an array of ${what}`)
+    const odd = each === undefined ? -1 : value.findIndex((one) => !each(one))
+    if (odd >= 0) refuse(`${where}[${odd}]`, value[odd], `one of an array of ${what}`)
   }
 }
 
@@ -83,7 +85,7 @@ const MOST_MS = 2 ** 31 - 1
 
 /** Milliseconds, or a text such as `35s` or `PT5S`. */
 export function duration(least = 0, most = MOST_MS): Check {
-  const check = number({ least, most }, 'a number of ms')
+  const check = number({ least, most }, "a number of ms (or a text such as '35s')")
   return (value, where) => {
     const ms = toMs(value)
     check(typeof ms === 'number' ? ms : value, where)

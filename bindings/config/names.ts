@@ -15,18 +15,18 @@ import { version } from '../supplier/version.js'
 import { weighted } from '../supplier/weighted.js'
 import { zonePreference } from '../supplier/zone-preference.js'
 import type { Policy, Supplier } from '../types/extension.js'
-import type { TypedOptions } from '../types/options.js'
+import type { PolicyName, SupplierName, TypedOptions } from '../types/options.js'
 
 type Factory<T> = (options: never) => T
 
-const POLICIES: Record<string, Factory<Policy>> = {
+const POLICIES: Record<PolicyName, Factory<Policy>> = {
   'round-robin': roundRobin,
   random,
   'least-request': leastRequest,
   'peak-ewma': peakEwma,
 }
 
-const SUPPLIERS: Record<string, Factory<Supplier>> = {
+const SUPPLIERS: Record<SupplierName, Factory<Supplier>> = {
   'zone-preference': zonePreference,
   hint,
   version,

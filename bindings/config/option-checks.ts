@@ -29,6 +29,7 @@ import {
   refuse,
   text,
 } from './check.js'
+import { msOf } from './duration.js'
 
 const isText = (value: unknown) => typeof value === 'string'
 const MOMENTS = ['onStart', 'onStartRequest', 'onComplete']
@@ -49,6 +50,18 @@ const emptyList: Check = (value, where) => {
 const hintText: Check = (value, where) => {
   if (typeof value !== 'string') refuse(where, value, 'a string')
 }
+const requestKey: Check = (value, where) => {
+  if (typeof value === 'string' || typeof value === 'bigint' || Number.isFinite(value)) return
+  refuse(where, value, 'a string, a finite number or a bigint')
+}
+const backoffTimes = object({ minMs: duration(), maxMs: duration(), jitter: number({ least: 0, most: 1 }) })
+const backoff: Check = (value, where) => {
+  backoffTimes(value, where)
+  const { minMs, maxMs } = value as { minMs?: number | string; maxMs?: number | string }
+  const [least = 0, most = Number.POSITIVE_INFINITY] = [msOf(minMs), msOf(maxMs)]
+  if (least > most) refuse(`${where}.maxMs`, maxMs, `minMs or more, which is ${least} ms`)
+}
+const isStatus = (value: unknown) => Number.isInteger(value) && (value as number) >= 100 && (value as number) <= 599
 const finite: Check = (value, where) => {
   if (!Number.isFinite(value)) refuse(where, value, 'a finite number')
 }
@@ -64,9 +77,9 @@ const RETRY = {
   maxRetriesOnNextServiceInstance: retries,
   retryOnAllOperations: boolean,
   methods: array(isText, 'HTTP methods'),
-  statusCodes: array(Number.isInteger, 'HTTP statuses'),
+  statusCodes: array(isStatus, 'HTTP statuses'),
   exceptions: func('a function of an error'),
-  backoff: orFalse(object({ minMs: duration(), maxMs: duration(), jitter: number({ least: 0, most: 1 }) })),
+  backoff: orFalse(backoff),
   avoidPreviousInstance: boolean,
 } satisfies Record<keyof RetryOptions, Check>
 
@@ -140,7 +153,7 @@ const BALANCER = {
 } satisfies Record<keyof LoadBalancerOptions, Check>
 
 const OVERRIDES = {
-  key: anything,
+  key: requestKey,
   hint: hintText,
   attributes: map(() => {}),
   retry: orFalse(object(RETRY)),

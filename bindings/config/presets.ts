@@ -1,12 +1,12 @@
 /** @module SCLB's `spring.cloud.loadbalancer.configurations`: a chain by its name. */
 
 import { ConfigError, show } from '../errors.js'
-import type { ServiceOptions } from '../types/options.js'
+import type { PresetName, ServiceOptions } from '../types/options.js'
 
 type Preset = Pick<ServiceOptions, 'cache' | 'healthCheck' | 'suppliers'>
 
 /** SCLB 5.0 LoadBalancerClientConfiguration. A health-checked list is refetched by its checks, so it has no cache. */
-const PRESETS: Readonly<Record<string, Preset>> = {
+const PRESETS: Readonly<Record<PresetName, Preset>> = {
   default: {},
   'zone-preference': { suppliers: ['zone-preference'] },
   'health-check': { healthCheck: {} },
@@ -24,7 +24,8 @@ const NOBODY: Preset = {
 
 /** @throws EVENKEEL_CONFIG for a name that is none, unless `lenient` */
 export function presetOf(name: string, where: string, lenient: boolean): Preset {
-  const preset = PRESETS[name.toLowerCase()]
+  const known = name.toLowerCase()
+  const preset = Object.hasOwn(PRESETS, known) ? PRESETS[known as PresetName] : undefined
   if (preset !== undefined) return preset
   if (lenient) return NOBODY
   throw new ConfigError(`${where}: there is no preset ${show(name)}; known: ${Object.keys(PRESETS).join(', ')}`, {

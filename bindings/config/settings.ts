@@ -159,7 +159,7 @@ export function settingsOf(
     )
   }
   const health = value.healthCheck === false ? undefined : healthSettings(value.healthCheck, quirks)
-  return {
+  const settings: Omit<ServiceSettings, 'provenance'> = {
     instances: service.instances,
     discovery,
     discoveryTimeoutMs: msOf(value.discoveryTimeoutMs) as number,
@@ -185,9 +185,37 @@ export function settingsOf(
     metrics: value.metrics === false ? undefined : value.metrics,
     trace: { every: value.trace?.sample ? Math.round(1 / value.trace.sample) : 0, keep: value.trace?.keep ?? 100 },
     quirks,
-    provenance,
   }
+  return { ...settings, provenance: effective(provenance, settings) }
 }
+
+/** What was given and what came of it: durations in ms, every default of a group, nothing that is not in use. */
+function effective(given: Provenance, settings: Omit<ServiceSettings, 'provenance'>): Provenance {
+  const { freshness, cached, health, discovery, retry } = settings
+  const values: Record<string, unknown> = {
+    ...settings,
+    cache: discovery !== undefined && cached && freshness,
+    healthCheck: health === undefined ? false : { ...health, refetchMs: freshness.ttlMs },
+    retry: retry !== NO_RETRY && {
+      ...(given.retry?.value as RetryOptions),
+      methods: retry.methods,
+      backoff: retry.backoff ?? false,
+    },
+    suppliers: settings.suppliers.map(({ name }) => name),
+    policy: settings.policy.name,
+    callGetWithRequestOnDelegates: settings.passesRequest,
+    emptyList: settings.protectMs === 0 ? 'trust' : { protectMs: settings.protectMs },
+    metrics: settings.metrics ?? false,
+  }
+  const entries = Object.entries(given).map(([name, { value, from }]) => {
+    const read = name in values && !UNREAD.has(name)
+    return [name, { value: read ? values[name] : value, from }]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** Options that are told as they were given. */
+const UNREAD = new Set(['instances', 'discovery', 'hints', 'preset', 'trace'])
 
 /** As in SCLB, whatever the case of the id; the one written as the service is comes first. */
 function hintFor(serviceId: string, hints: Readonly<Record<string, string>> = {}): string | undefined {
@@ -233,8 +261,8 @@ export function overrideRetry(base: RetrySettings, own: RetryOptions | false): R
 }
 
 /**
- * Scalars of the service replace the balancer's, maps are merged, lists replaced. A preset stands below what is given
- * beside it; its suppliers come first, those that are listed after them.
+ * Scalars of the service replace the balancer's, maps are merged, lists replaced. A preset, the service's or else the
+ * balancer's, lies beneath both; what is listed where it is named, or by the service, comes after its suppliers.
  */
 function overlay(
   service: ServiceOptions,
@@ -247,37 +275,42 @@ function overlay(
   const add = (from: Origin, layer: object) => {
     for (const [key, given] of Object.entries(layer)) {
       if (given === undefined) continue
-      value[key] = MAPS.includes(key) && isObject(given) && isObject(value[key]) ? { ...value[key], ...given } : given
+      value[key] = MAPS.includes(key) && isObject(given) ? { ...asMap(value[key]), ...defined(given) } : given
       provenance[key] = { value: value[key], from }
     }
   }
+  const { defaults = {}, discovery } = balancer
+  const from = service.preset === undefined ? 'balancer' : 'service'
+  const name = service.preset ?? defaults.preset
+  const place = from === 'service' ? `${where}.preset` : 'defaults.preset'
+  const preset = name === undefined ? undefined : presetOf(name, place, quirks.has('preset-unknown-empty'))
   add(
     'default',
     quirks.has('retry-get-only') ? { ...DEFAULTS, retry: { ...DEFAULTS.retry, methods: ['GET'] } } : DEFAULTS,
   )
-  for (const [from, layer] of [
-    ['balancer', { ...(balancer.discovery !== undefined && { discovery: balancer.discovery }), ...balancer.defaults }],
-    ['service', service],
-  ] as [Origin, ServiceOptions][]) {
-    if (layer.preset === undefined) {
-      add(from, layer)
-      continue
-    }
-    const place = from === 'service' ? `${where}.preset` : 'defaults.preset'
-    const preset = presetOf(layer.preset, place, quirks.has('preset-unknown-empty'))
-    add(from, { suppliers: [], ...preset })
-    add(
-      from,
-      layer.suppliers === undefined
-        ? layer
-        : { ...layer, suppliers: [...(preset.suppliers ?? []), ...layer.suppliers] },
-    )
+  if (preset !== undefined) add(from, preset)
+  add('balancer', { ...(discovery !== undefined && { discovery }), ...defaults })
+  add('service', service)
+  if (preset !== undefined) {
+    const listed = service.suppliers ?? (from === 'balancer' ? defaults.suppliers : undefined)
+    add(service.suppliers === undefined ? from : 'service', {
+      suppliers: [...(preset.suppliers ?? []), ...(listed ?? [])],
+    })
   }
   if (service.instances !== undefined) {
     delete value.discovery
     delete provenance.discovery
   }
   return { value: value as unknown as Effective, provenance }
+}
+
+function asMap(value: unknown): object {
+  return isObject(value) ? value : {}
+}
+
+/** What is undefined was not given. */
+function defined(map: object): object {
+  return Object.fromEntries(Object.entries(map).filter(([, value]) => value !== undefined))
 }
 
 function retrySettings(retry: RetryOptions | false): RetrySettings {

@@ -8,19 +8,28 @@ import type { InstanceInit } from '../types/instance.js'
 export type List = readonly InstanceInit[]
 export type ListStream = AsyncIterable<List>
 
+/** What a question says beside its service. */
+export interface AskOptions {
+  signal: AbortSignal
+  /** When `signal` will abort because it took too long; a composite shares that time out. Undefined: never. */
+  timeoutMs: number | undefined
+  partlyFailed?: (error: unknown) => void
+}
+
 /** What the client's `get` answers, or its `watch` where it has nothing else. A function may answer either. */
 export function ask(
   client: DiscoveryClient,
   serviceId: string,
-  signal: AbortSignal,
+  { signal, timeoutMs, partlyFailed = () => {} }: AskOptions,
 ): Promise<List> | List | ListStream {
-  if (client.get !== undefined) return client.get(serviceId, { signal })
-  return (client as Required<DiscoveryClient>).watch(serviceId, { signal })
+  if (client.get === undefined) return (client as Required<DiscoveryClient>).watch(serviceId, { signal })
+  const options = { signal, partlyFailed, ...(timeoutMs !== undefined && { timeoutMs }) }
+  return client.get(serviceId, options)
 }
 
 /** As `ask`, but for one list: of a client that pushes, its first. */
-export function askForList(client: DiscoveryClient, serviceId: string, signal: AbortSignal): Promise<List> | List {
-  const answer = ask(client, serviceId, signal)
+export function askForList(client: DiscoveryClient, serviceId: string, options: AskOptions): Promise<List> | List {
+  const answer = ask(client, serviceId, options)
   return isStream(answer) ? firstOf(answer, client.name, serviceId) : answer
 }
 

@@ -4,7 +4,7 @@ import type { ServiceSettings } from '../config/settings.js'
 import { DiscoveryError } from '../errors.js'
 import { isWorkers, startTimer } from '../runtime/host.js'
 import { type SingleFlight, singleFlight, unshared } from '../runtime/single-flight.js'
-import { waitFor } from '../runtime/wait.js'
+import { checkWait, waitFor } from '../runtime/wait.js'
 import type { ListChange } from '../types/answers.js'
 import type { DiscoveryClient } from '../types/extension.js'
 import type { WaitOptions } from '../types/request.js'
@@ -86,10 +86,10 @@ export class AskedSource extends ListSource {
   }
 
   async refresh(options: WaitOptions = {}): Promise<ListChange> {
-    const before = this.failures
+    checkWait(options)
     await this.arrival(options)
     if (this.closed !== undefined) throw this.closed
-    if (this.failures > before) throw this.unavailable()
+    if (this.lastError !== undefined) throw this.unavailable()
     return this.#lastChange
   }
 
@@ -126,7 +126,11 @@ export class AskedSource extends ListSource {
     }
     const failed = (error: unknown) => this.fail(error)
     try {
-      const answer = ask(client, serviceId, signal)
+      const answer = ask(client, serviceId, {
+        signal,
+        timeoutMs: this.#limitMs,
+        partlyFailed: (error) => this.#partlyFailed(error),
+      })
       if (isStream(answer) && !isWorkers()) {
         return waitFor(this.#follow(answer, question), { signal }, 'discovery').catch(failed).finally(end)
       }
@@ -145,11 +149,21 @@ export class AskedSource extends ListSource {
     return undefined
   }
 
-  /** Ends a question that takes too long. SCLB's limit on a blocking client ends nothing: the answer comes too late. */
-  #limit({ stop }: Question): () => void {
+  #partlyFailed(error: unknown): void {
+    if (this.closed !== undefined) return
+    this.failures++
+    this.host.failed(error)
+  }
+
+  /** When a question is ended. SCLB's limit on a blocking client ends nothing: the answer comes too late. */
+  get #limitMs(): number | undefined {
     const { discoveryTimeoutMs, quirks } = this.#settings
-    if (quirks.has('discovery-timeout-late')) return () => {}
-    return startTimer(() => stop.abort(this.#tooLate()), discoveryTimeoutMs)
+    return quirks.has('discovery-timeout-late') ? undefined : discoveryTimeoutMs
+  }
+
+  #limit({ stop }: Question): () => void {
+    const limitMs = this.#limitMs
+    return limitMs === undefined ? () => {} : startTimer(() => stop.abort(this.#tooLate()), limitMs)
   }
 
   #tooLate(): DiscoveryError {

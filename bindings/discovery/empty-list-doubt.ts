@@ -15,12 +15,14 @@ export class EmptyListDoubt {
   /** Whether what the registry says now is to be believed. `hasSomebody`: the list in force does. */
   believes(list: List, hasSomebody: boolean, nowMs: number): boolean {
     const isSudden = hasSomebody && list.length === 0 && this.#protectMs > 0
-    if (isSudden) {
-      this.since ??= nowMs
-      if (this.leftMs(nowMs) > 0) return false
-    }
+    if (!isSudden) return true
+    this.since ??= nowMs
+    return this.leftMs(nowMs) === 0
+  }
+
+  /** What was believed is in force, or what was not counts no more. */
+  end(): void {
     this.since = undefined
-    return true
   }
 
   /** How much longer an earlier list is kept; 0: there is no doubt, or it is over. */

@@ -2,11 +2,13 @@
 
 import type { ServiceSettings } from '../config/settings.js'
 import { ClosedError, DiscoveryError } from '../errors.js'
+import { checkWait } from '../runtime/wait.js'
 import type { ListChange } from '../types/answers.js'
 import type { DiscoveryClient } from '../types/extension.js'
 import type { InstanceInit } from '../types/instance.js'
 import type { WaitOptions } from '../types/request.js'
 import { EmptyListDoubt } from './empty-list-doubt.js'
+import { messageOf } from './message-of.js'
 import { within } from './within.js'
 
 export interface SourceHost {
@@ -101,9 +103,11 @@ export abstract class ListSource {
   /**
    * Resolves when there is a list that need not be waited for, and is known who of it is alive: true if it was
    * waited for.
-   * @throws EVENKEEL_DISCOVERY if there is none and the source failed; EVENKEEL_TIMEOUT; the signal's reason
+   * @throws EVENKEEL_DISCOVERY if there is none and the source failed; EVENKEEL_TIMEOUT; the signal's reason;
+   * EVENKEEL_CONFIG for options that are none
    */
   async ready(options: WaitOptions = {}): Promise<boolean> {
+    checkWait(options)
     if (!this.mustWait(this.host.clock())) return false
     const { gate } = this
     if (gate === undefined || gate.open) {
@@ -120,6 +124,7 @@ export abstract class ListSource {
 
   /** As `ready`, whoever of the list is alive. */
   async readyList(options: WaitOptions): Promise<void> {
+    checkWait(options)
     if (!this.isDue(this.host.clock())) return
     await this.arrival(options)
     if (this.closed !== undefined) throw this.closed
@@ -135,6 +140,8 @@ export abstract class ListSource {
       return NO_CHANGE
     }
     const change = this.host.publish(list)
+    // Not before: an answer that can't be read says nothing of the doubt.
+    this.doubt.end()
     this.hasList = true
     this.hasSomebody = list.length > 0
     this.listedAt = nowMs
@@ -157,7 +164,7 @@ export abstract class ListSource {
 
   protected unavailable(): DiscoveryError {
     const { serviceId } = this.host
-    const reason = this.lastError instanceof Error ? this.lastError.message : String(this.lastError)
+    const reason = messageOf(this.lastError)
     const message = `discovery "${this.client?.name}" could not list "${serviceId}": ${reason}`
     return new DiscoveryError(message, { serviceId, cause: this.lastError })
   }

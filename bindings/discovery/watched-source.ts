@@ -99,6 +99,9 @@ export class WatchedSource extends ListSource {
       throw new DiscoveryError(`discovery "${client.name}" ended its watch of "${serviceId}"`, { serviceId })
     } catch (error) {
       if (signal.aborted) return
+      // Whether there is still nobody is not known any more: a later "none" begins the doubt anew.
+      this.#cancelDoubt()
+      this.doubt.end()
       this.fail(error)
     }
     // Whoever was told of the failure may have closed the service.

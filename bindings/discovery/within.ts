@@ -1,6 +1,6 @@
 /** @module One time limit and one signal for several waits in a row. */
 
-import { waitFor } from '../runtime/wait.js'
+import { checkWait, waitFor } from '../runtime/wait.js'
 import type { WaitOptions } from '../types/request.js'
 
 /**
@@ -12,6 +12,7 @@ export async function within(
   what: string,
   steps: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
+  checkWait(options)
   const leave = new AbortController()
   try {
     await waitFor(steps(leave.signal), options, what)

@@ -7,6 +7,8 @@
 import type { Quirks } from '../compat/quirks.js'
 import type { HealthSettings } from '../config/settings.js'
 import type { Gate } from '../discovery/list-source.js'
+import { isSameInstance } from '../instance.js'
+import { reportOnce } from '../report.js'
 import { isWorkers, startTimer } from '../runtime/host.js'
 import { waitFor } from '../runtime/wait.js'
 import type { FetchLike, ServiceInstance } from '../types/instance.js'
@@ -111,11 +113,9 @@ export class HealthChecks implements Gate {
     // Without repetition each list is checked once, the same one too.
     if (!this.#begun || this.#delayed || !(changed || !this.#settings.repeat)) return
     const replaced = this.#round
-    this.#round = undefined
-    replaced?.abort()
+    this.#start()
     // What was heard so far counts, or lists that change faster than checks end would never have anybody alive.
     if (replaced !== undefined && replaced.answers.length > 0) this.#conclude(replaced, false)
-    this.#start()
   }
 
   /** No list has come: discovery failed. */
@@ -123,7 +123,10 @@ export class HealthChecks implements Gate {
     this.#armRefetch()
   }
 
-  /** A round now, or the one that is under way; resolves when its answers are in force. */
+  /**
+   * A round now, or the one that is under way; resolves when its answers are in force: if the list changes, those of
+   * who was listed and still is.
+   */
   check(options: WaitOptions): Promise<void> {
     if (!this.#asks) return Promise.resolve()
     if (this.#byHand) {
@@ -132,7 +135,11 @@ export class HealthChecks implements Gate {
     this.#begun = true
     if (this.#round === undefined) this.#start()
     const before = this.#concluded
-    return this.#until(() => this.#concluded > before, options)
+    const begunBy = this.#round?.begunBy ?? this.#begunRounds
+    const listed = this.#host.instances()
+    const isHeard = (instance: ServiceInstance) => this.#liveness.wasHeardSince(begunBy, instance)
+    const isWhole = () => this.#concluded > before || this.#stillListed(listed).every(isHeard)
+    return this.#until(isWhole, options)
   }
 
   close(): void {
@@ -148,41 +155,69 @@ export class HealthChecks implements Gate {
     if (this.#closed) return
     this.#cancelRound()
     this.#delayed = false
-    this.#round?.abort()
-    this.#round = this.#newRound()
+    const replaced = this.#round
+    this.#round = this.#newRound(replaced)
     void this.#run(this.#round)
   }
 
-  #newRound(): Round {
-    return new Round(++this.#begunRounds)
+  /**
+   * As in SCLB a list that changes during a round begins it anew; if it changes again, the new round goes on where
+   * that one is, or checks that take longer than lists last would never be answered. But who was heard an interval
+   * ago is asked anew, or it never would be while lists go on changing.
+   */
+  #newRound(replaced?: Round): Round {
+    const round = new Round(++this.#begunRounds, replaced?.begunBy)
+    if (replaced === undefined) return round
+    const nowMs = this.#host.clock()
+    const isRecent = ({ at }: Answer) => nowMs - at < this.#settings.intervalMs
+    if (replaced.isFirst) replaced.abort()
+    else round.goOnWith(replaced, this.#host.instances(), isRecent)
+    return round
   }
 
-  /** Never rejects. */
+  /** Never rejects, and whatever happens another round follows. */
   async #run(round: Round): Promise<void> {
+    try {
+      await this.#hear(round)
+      if (this.#isOver(round)) return
+      if (this.#round === round) this.#round = undefined
+      this.#conclude(round, true)
+    } catch (error) {
+      round.abort()
+      if (this.#round === round) this.#round = undefined
+      reportOnce(this, `a round of health checks of "${this.#host.serviceId}"`, error)
+    }
+    if (this.#closed || this.#byHand || !this.#settings.repeat || this.#round !== undefined) return
+    this.#cancelRound()
+    this.#cancelRound = startTimer(() => this.#start(), this.#settings.intervalMs)
+  }
+
+  #isOver(round: Round): boolean {
+    return this.#closed || round.aborted || round.number < this.#concluded
+  }
+
+  /** Asks everybody of the list whom the round has not heard. */
+  async #hear(round: Round): Promise<void> {
     const { maxConcurrent, publish } = this.#settings
-    const isOver = () => this.#closed || round.aborted || round.number < this.#concluded
+    const isOver = () => this.#isOver(round)
     const ask = async (instance: ServiceInstance) => {
-      const answer = await round.check((request) => this.#ask(instance, request))
+      const answer = await round.check(instance, (instance, request) => this.#ask(instance, request, round.number))
       if (isOver()) return
       this.meter.add(answer.alive, answer.tookMs)
       round.answers.push(answer)
       if (publish === 'each' && answer.alive) this.#publishSoFar(round)
     }
-    await pooled(this.#host.instances(), maxConcurrent, ask, isOver)
-    if (isOver()) return
-    if (this.#round === round) this.#round = undefined
-    this.#conclude(round, true)
-    if (this.#closed || this.#byHand || !this.#settings.repeat || this.#round !== undefined) return
-    this.#cancelRound = startTimer(() => this.#start(), this.#settings.intervalMs)
+    await pooled(round.unheard(this.#host.instances()), maxConcurrent, ask, isOver)
   }
 
-  async #ask(instance: ServiceInstance, request: AbortController): Promise<Answer> {
+  async #ask(instance: ServiceInstance, request: AbortController, round: number): Promise<Answer> {
     const { path, port, timeoutMs, accept } = this.#settings
     const { clock, transport, quirks } = this.#host
     const url = checkUrl(instance, { path, port, unbracketed: quirks.has('ipv6-unbracketed') })
     const askedAt = clock()
     const verdict = await probe(instance, { url, transport, timeoutMs, accept, request })
-    return { instance, ...verdict, tookMs: clock() - askedAt }
+    const at = clock()
+    return { instance, ...verdict, tookMs: at - askedAt, at, round }
   }
 
   #publishSoFar({ answers }: Round): void {
@@ -199,6 +234,17 @@ export class HealthChecks implements Gate {
     if (changed) this.#host.changed()
     this.#wake()
     for (const turn of turns) this.#tell(turn)
+  }
+
+  /** Of `instances` those who are in the list in force. */
+  #stillListed(instances: readonly ServiceInstance[]): readonly ServiceInstance[] {
+    const now = this.#host.instances()
+    if (now === instances) return instances
+    const byId = new Map(now.map((instance) => [instance.instanceId, instance]))
+    return instances.filter((one) => {
+      const current = byId.get(one.instanceId)
+      return current !== undefined && isSameInstance(current, one)
+    })
   }
 
   #tell({ instance, alive }: Answer): void {

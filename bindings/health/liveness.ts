@@ -8,6 +8,10 @@ import type { Verdict } from './probe.js'
 export interface Answer extends Verdict {
   readonly instance: ServiceInstance
   readonly tookMs: number
+  /** When it came, by the clock. */
+  readonly at: number
+  /** The round that asked. */
+  readonly round: number
 }
 
 export class Liveness {
@@ -44,6 +48,12 @@ export class Liveness {
     if (this.#trusting) return true
     const passed = this.#passed.get(instance.instanceId)
     return passed !== undefined && isSameInstance(passed, instance)
+  }
+
+  /** Whether an answer to that round or a later one is in force. */
+  wasHeardSince(round: number, instance: ServiceInstance): boolean {
+    const answer = this.#answers.get(instance.instanceId)
+    return answer !== undefined && isSameInstance(answer.instance, instance) && answer.round >= round
   }
 
   /** Why an instance is not alive. */

@@ -1,5 +1,6 @@
 /** @module One check of one instance. */
 
+import { messageOf } from '../discovery/message-of.js'
 import { isBrowser, startTimer } from '../runtime/host.js'
 import { waitFor } from '../runtime/wait.js'
 import type { FetchLike, ServiceInstance } from '../types/instance.js'
@@ -60,10 +61,14 @@ async function judged(sent: Promise<Response>, accept: ProbeOptions['accept']): 
   }
 }
 
-/** The message; of a `fetch` that only says that it failed, with what its cause says. */
+/** The message; of a `fetch` that only says that it failed, with what its cause says. Never throws. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const { cause } = error as { cause?: { code?: unknown; message?: unknown } }
-  const detail = cause?.code ?? cause?.message
-  return typeof detail === 'string' ? `${error.message} (${detail})` : error.message
+  const message = messageOf(error)
+  try {
+    const { cause } = error as { cause?: { code?: unknown; message?: unknown } }
+    const detail = cause?.code ?? cause?.message
+    return typeof detail === 'string' ? `${message} (${detail})` : message
+  } catch {
+    return message
+  }
 }

@@ -20,6 +20,7 @@ export class AttemptWatch {
   #active: Series | undefined
   #candidates = 1
   #selectionMs = 0
+  #isCompleted = false
 
   constructor(observers: Observers, request: PickRequest, attempt: number) {
     this.#observers = observers
@@ -73,6 +74,8 @@ export class AttemptWatch {
   }
 
   #complete(status: Status, durationMs: number, result: Result): void {
+    if (this.#isCompleted) return
+    this.#isCompleted = true
     const { service, meters } = this.#observers
     const request = this.#told()
     const event: CompleteEvent = {

@@ -2,7 +2,7 @@
 
 import { pathOf } from '../client/uri.js'
 import type { Quirks } from '../compat/quirks.js'
-import { reportOnce } from '../report.js'
+import { guarded } from '../report.js'
 import type { AsyncScope } from '../runtime/async-scope.js'
 import type { MeterSeries } from '../types/answers.js'
 import type { ServiceInstance } from '../types/instance.js'
@@ -127,19 +127,18 @@ export class Meters {
   #ownTags({ serviceId, instance, response }: Pick<CompleteEvent, 'serviceId' | 'instance' | 'response'>): Tags {
     const { tags } = this.#options
     if (tags === undefined) return {}
-    try {
-      const event = {
-        serviceId,
-        ...(instance !== undefined && { instance }),
-        ...(response !== undefined && { response }),
-      }
-      const given = this.#scope.run(() => tags(event))
-      return Object.fromEntries(Object.entries(given ?? {}).map(([name, value]) => [name, String(value)]))
-    } catch (error) {
-      reportOnce(tags, 'metrics.tags', error)
-      return {}
+    const event = {
+      serviceId,
+      ...(instance !== undefined && { instance }),
+      ...(response !== undefined && { response }),
     }
+    const given = guarded(tags, 'metrics.tags', () => this.#scope.run(() => tags(event)))
+    return guarded(tags, 'metrics.tags', () => textsOf(given ?? {})) ?? {}
   }
+}
+
+function textsOf(tags: Readonly<Record<string, unknown>>): Tags {
+  return Object.fromEntries(Object.entries(tags).map(([name, value]) => [name, String(value)]))
 }
 
 function time(series: Series, ms: number): void {

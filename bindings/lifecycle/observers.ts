@@ -1,7 +1,7 @@
 /** @module Who hears of a service's calls: the observers of the balancer, in their order, and the service's meters. */
 
 import type { Quirks } from '../compat/quirks.js'
-import { reportOnce } from '../report.js'
+import { guarded } from '../report.js'
 import type { AsyncScope } from '../runtime/async-scope.js'
 import type { Lifecycle } from '../types/extension.js'
 import type { MetricsOptions } from '../types/options.js'
@@ -78,21 +78,12 @@ export class Observers {
   #tell<M extends keyof Lifecycle>(moment: M, event: Parameters<Listener<M>>[0]): void {
     this.#scope.run(() => {
       for (const observer of this.#observers) {
-        const failed = (error: unknown) => reportOnce(observer, `lifecycle observer's ${moment}`, error)
-        try {
+        guarded(observer, `lifecycle observer's ${moment}`, () => {
           // A union of the three listeners takes none of their events; this one is its own.
           const listener = observer[moment] as ((event: Parameters<Listener<M>>[0]) => unknown) | undefined
-          const result = listener?.call(observer, event)
-          if (isThenable(result)) result.then(undefined, failed)
-        } catch (error) {
-          failed(error)
-        }
+          return listener?.call(observer, event)
+        })
       }
     })
   }
-}
-
-/** An observer may be async: nobody waits for it. */
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function'
 }

@@ -1,37 +1,55 @@
 /** @module Waiting for something while a signal or a time limit may end the wait. */
 
+import { duration, isObject, refuse } from '../config/check.js'
+import { msOf } from '../config/duration.js'
 import { TimeoutError } from '../errors.js'
 import type { WaitOptions } from '../types/request.js'
 
 /**
  * Settles as `promise` does, unless the signal aborts first (its reason) or the time is up (EVENKEEL_TIMEOUT).
- * `promise` itself goes on.
+ * `promise` itself goes on. Rejects with EVENKEEL_CONFIG for options that `checkWait` refuses.
  */
 export function waitFor<T>(promise: Promise<T>, options: WaitOptions, what: string): Promise<T> {
   const { signal, timeoutMs } = options
   if (signal === undefined && timeoutMs === undefined) return promise
   return new Promise<T>((resolve, reject) => {
-    // A timer that somebody waits on must keep the process alive, so it is not unref'ed.
-    const timer =
-      timeoutMs === undefined
-        ? undefined
-        : setTimeout(
-            () => settle(() => reject(new TimeoutError(`${what} took longer than ${timeoutMs} ms`))),
-            timeoutMs,
-          )
+    let timer: ReturnType<typeof setTimeout> | undefined
     const onAbort = () => settle(() => reject(signal?.reason))
     const settle = (end: () => void) => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', onAbort)
       end()
     }
-    if (signal?.aborted) return onAbort()
-    signal?.addEventListener('abort', onAbort, { once: true })
+    // Before anything ends the wait: a rejection that comes later must have been seen to.
     promise.then(
       (value) => settle(() => resolve(value)),
       (error) => settle(() => reject(error)),
     )
+    checkWait(options)
+    if (signal?.aborted) return onAbort()
+    signal?.addEventListener('abort', onAbort, { once: true })
+    const limitMs = msOf(timeoutMs) ?? Number.POSITIVE_INFINITY
+    if (limitMs === Number.POSITIVE_INFINITY) return
+    // A timer that somebody waits on must keep the process alive, so it is not unref'ed.
+    timer = setTimeout(() => settle(() => reject(new TimeoutError(`${what} took longer than ${limitMs} ms`))), limitMs)
   })
+}
+
+const limit = duration()
+
+/**
+ * Where waits enter, before anything is begun for them; a call that need not wait refuses the same. A `timeoutMs` of
+ * Infinity is no limit.
+ * @throws EVENKEEL_CONFIG naming `timeoutMs` or `signal`
+ */
+export function checkWait({ signal, timeoutMs }: WaitOptions): void {
+  if (signal !== undefined && !isSignal(signal)) refuse('signal', signal, 'an AbortSignal')
+  if (timeoutMs !== undefined && timeoutMs !== Number.POSITIVE_INFINITY) limit(timeoutMs, 'timeoutMs')
+}
+
+/** Of whichever realm. */
+function isSignal(value: unknown): value is AbortSignal {
+  return isObject(value) && typeof value.aborted === 'boolean' && typeof value.addEventListener === 'function'
 }
 
 /** Resolves after `ms`; rejects with the signal's reason if that comes first. */

@@ -58,7 +58,8 @@ export class Chain {
     if (this.#tree !== tree) this.#begin(tree, request)
     for (let i = 0; i < this.#fixedFallbacks.length; i++) onFallback(this.#fixedFallbacks[i] as Step)
     const keyed = this.#keyed
-    const keys = this.#keys
+    // Code of the user's may pick again while it is asked for its key.
+    const keys = this.foreign ? [] : this.#keys
     const last = this.#walks.last
     let asLast = last !== undefined
     // Each key is asked for once a pick: some are drawn.
@@ -149,8 +150,8 @@ export class Chain {
     const fellBack: Step[] = []
     const list = this.#walk(this.#start as CandidateList, keys, request, (step) => fellBack.push(step))
     const walk = { keys, list, fellBack }
-    // What made room for this walk may have belonged to it.
-    if (tree.evictions === this.#evictions) this.#walks.remember(walk)
+    // What made room for this walk may have belonged to it, and code of the user's may have replaced the tree.
+    if (this.#tree === tree && tree.evictions === this.#evictions) this.#walks.remember(walk)
     return walk
   }
 

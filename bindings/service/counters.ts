@@ -6,9 +6,14 @@ export class Counters {
   retriesNext = 0
   cacheHits = 0
   cacheMisses = 0
-  readonly fallbacks: Record<string, number> = {}
+  readonly #fallbacks = new Map<string, number>()
 
   countFallback(supplier: string): void {
-    this.fallbacks[supplier] = (this.fallbacks[supplier] ?? 0) + 1
+    this.#fallbacks.set(supplier, (this.#fallbacks.get(supplier) ?? 0) + 1)
+  }
+
+  /** By supplier. */
+  get fallbacks(): Record<string, number> {
+    return Object.fromEntries(this.#fallbacks)
   }
 }

@@ -7,6 +7,9 @@ import type { Timeline } from './timeline.js'
 
 const checkOptions = object({ forMs: duration(1) })
 
+/** Ids of instances that never come back add up, one a deploy: the oldest drain ends then. */
+const MOST_DRAINS = 10_000
+
 interface DrainsHost {
   restored(instanceId: string): void
   /** Other instances may be candidates now. */
@@ -44,9 +47,13 @@ export class Drains {
     text(instanceId, 'drain.instanceId')
     checkOptions(options, 'drain')
     const nowMs = this.#clock()
-    this.#until.set(instanceId, nowMs + (msOf(options.forMs) ?? Number.POSITIVE_INFINITY))
+    const untilMs = nowMs + (msOf(options.forMs) ?? Number.POSITIVE_INFINITY)
+    this.#until.delete(instanceId)
+    this.#until.set(instanceId, untilMs)
+    if (this.#until.size > MOST_DRAINS) this.#until.delete(this.#until.keys().next().value as string)
     this.#timeline.add(instanceId, nowMs, 'drained')
-    this.#changed()
+    this.nextEndMs = Math.min(this.nextEndMs, untilMs)
+    this.#host.changed()
   }
 
   restore(instanceId: string): void {
@@ -67,13 +74,10 @@ export class Drains {
       this.#until.delete(instanceId)
       this.#timeline.add(instanceId, nowMs, 'restored')
     }
-    this.#changed()
-    for (const instanceId of instanceIds) this.#host.restored(instanceId)
-  }
-
-  #changed(): void {
-    this.nextEndMs = Math.min(Number.POSITIVE_INFINITY, ...this.#until.values())
+    this.nextEndMs = Number.POSITIVE_INFINITY
+    for (const untilMs of this.#until.values()) if (untilMs < this.nextEndMs) this.nextEndMs = untilMs
     this.#host.changed()
+    for (const instanceId of instanceIds) this.#host.restored(instanceId)
   }
 }
 

@@ -1,6 +1,6 @@
 /** @module Listeners of a service. One that throws is reported once and never breaks a call. */
 
-import { reportOnce } from '../report.js'
+import { guarded } from '../report.js'
 import type { ServiceEvents } from '../types/answers.js'
 import { DISPOSE } from './dispose.js'
 
@@ -30,13 +30,7 @@ export class Events {
     const listeners = this.#listeners.get(event)
     if (listeners === undefined) return
     for (const listener of [...listeners] as Listener<E>[]) {
-      const complain = (error: unknown) => reportOnce(listener, `a listener of "${event}"`, error)
-      try {
-        const answer: unknown = listener(value)
-        if (answer instanceof Promise) answer.catch(complain)
-      } catch (error) {
-        complain(error)
-      }
+      guarded(listener, `a listener of "${event}"`, () => listener(value) as unknown)
     }
   }
 

@@ -1,5 +1,6 @@
 /** @module Why a request would go where it goes: each layer's part, and what looks like a mistake. */
 
+import { messageOf } from '../discovery/message-of.js'
 import { HEALTH_CHECK } from '../health/health-stage.js'
 import type { ExplainedLayer, Explanation } from '../types/answers.js'
 import type { PickRequest } from '../types/request.js'
@@ -41,10 +42,7 @@ export function explain(service: BalancedService, tree: CandidateTree, request: 
 /** What each layer did, discovery first. */
 export function layersOf(service: BalancedService, found: number, steps: readonly Step[]): ExplainedLayer[] {
   const { source } = service
-  const failure =
-    source.lastError === undefined
-      ? undefined
-      : `failed: ${source.lastError instanceof Error ? source.lastError.message : source.lastError}`
+  const failure = source.lastError === undefined ? undefined : `failed: ${messageOf(source.lastError)}`
   const age = source.listed ? { ageMs: source.ageMs } : {}
   const layers: ExplainedLayer[] = [
     { name: 'discovery', in: found, out: found, ...(failure && { reason: failure }), ...age },

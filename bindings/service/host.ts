@@ -19,4 +19,6 @@ export interface ServiceHost {
   /** Undefined: the runtime's own entropy, taken at the first pick. */
   readonly seed: number | undefined
   readonly transport: FetchLike
+  /** It is the runtime's own fetch, which ends when its signal says so. */
+  readonly honoursSignals: boolean
 }

@@ -5,7 +5,7 @@ import type { Quirks } from '../compat/quirks.js'
 import type { ServiceSettings } from '../config/settings.js'
 import type { Core } from '../core/core.js'
 import type { Pointer } from '../core/exports.js'
-import { ConfigError, show } from '../errors.js'
+import { ClosedError, ConfigError, show } from '../errors.js'
 import { isSameInstance } from '../instance.js'
 import { DEFAULT_DECAY_MS, type Engine, engineOf, orderFor } from '../policy/engine.js'
 import { entropy } from '../runtime/host.js'
@@ -42,6 +42,8 @@ export interface TracedPick {
   /** −1: none. */
   readonly row: number
   readonly steps: readonly Step[]
+  /** Instances of the list in force. */
+  readonly found: number
   readonly candidates: number
 }
 
@@ -144,12 +146,15 @@ export class Picker {
 
   /** Apart, so that compilers inline the usual pick. */
   #pickRowByChain(request: PickRequest, nowMs: number, avoid: boolean | undefined): number {
-    // What a pick that failed halfway left behind is not told with this one.
-    if (this.fellBack.length > 0) this.fellBack.length = 0
     if (!this.#foreign && request.previous === undefined) return this.#pickRow(request, nowMs, avoid)
+    const told = this.fellBack.length
     this.#resources.lend()
     try {
       return this.#pickRow(request, nowMs, avoid)
+    } catch (error) {
+      // What fell back in a pick that failed is not told with the next one.
+      this.fellBack.length = told
+      throw error
     } finally {
       this.#resources.endLoan()
     }
@@ -171,7 +176,7 @@ export class Picker {
       const row = this.#leaseFrom(list, request, nowMs)
       this.#chained = list.length
       if (row >= 0 && this.chain.hears) this.#tellSelected(row, request)
-      return { row, steps, candidates: list.length }
+      return { row, steps, found: tree.root.length, candidates: list.length }
     })
   }
 
@@ -213,11 +218,12 @@ export class Picker {
 
   /** Runs what may run user code, which may do anything to the service. */
   lent<T>(use: () => T): T {
+    const told = this.fellBack.length
     this.#resources.lend()
     try {
       return use()
     } catch (error) {
-      this.fellBack.length = 0
+      this.fellBack.length = told
       throw error
     } finally {
       this.#resources.endLoan()
@@ -273,7 +279,10 @@ export class Picker {
     )
   }
 
+  /** @throws EVENKEEL_CLOSED */
   #grow(): CandidateTree {
+    const serviceId = this.#serviceId
+    if (this.#resources.givenBack) throw new ClosedError(`service "${serviceId}" is closed`, { serviceId })
     if (!this.#seeded) this.#sow()
     const tree = new CandidateTree(this.core, this.#resources, this.#order)
     this.#resources.tree = tree

@@ -30,6 +30,7 @@ import type { CallOverrides } from '../types/options.js'
 import type { Lease, Outcome, PickRequest, WaitOptions } from '../types/request.js'
 import { Counters } from './counters.js'
 import { Drains, drainedStage } from './drains.js'
+import { Ejections } from './ejections.js'
 import { Events } from './events.js'
 import { explain } from './explain.js'
 import type { ServiceHost } from './host.js'
@@ -50,10 +51,12 @@ export class BalancedService implements Service, LeaseOwner {
   readonly source: ListSource
   readonly health: HealthChecks | undefined
   readonly drains: Drains
+  readonly ejections: Ejections
   readonly roster: Roster
   readonly picker: Picker
   readonly fetch: FetchLike
   readonly transport: FetchLike
+  readonly honoursSignals: boolean
   readonly transformers: readonly RequestTransformer[]
   readonly clock: () => number
   /** How long those selections took that were timed. */
@@ -80,8 +83,10 @@ export class BalancedService implements Service, LeaseOwner {
     this.settings = settings
     this.clock = clock
     this.transport = transport
+    this.honoursSignals = host.honoursSignals
     this.transformers = host.transformers
     this.observers = observersOf(this, host)
+    this.ejections = new Ejections(clock, this.#timeline, this.#events)
     this.drains = new Drains(clock, this.#timeline, {
       restored: (instanceId) => this.#tellRestored(instanceId),
       changed: () => this.#candidatesChanged(),
@@ -145,9 +150,10 @@ export class BalancedService implements Service, LeaseOwner {
 
   /** From the list at hand, whatever its age: it has just been waited for. */
   takeNow(request: PickRequest, attempt: number): ServiceLease | undefined {
-    this.checkOpen()
+    const nowMs = this.clock()
+    this.#expire(nowMs)
     this.counters.cacheMisses++
-    return this.#takeFromList(request, attempt, this.clock())
+    return this.#takeFromList(request, attempt, nowMs)
   }
 
   /** @param knownMs the time, where it had to be looked at anyway */
@@ -198,7 +204,7 @@ export class BalancedService implements Service, LeaseOwner {
 
   /** Another attempt at the same instance; undefined if it has left the list meanwhile. */
   takeAgain(instance: ServiceInstance, request: PickRequest, attempt: number): ServiceLease | undefined {
-    this.checkOpen()
+    this.#expire(this.clock())
     const { members } = this.roster
     const current = members.get(instance.instanceId)
     if (current === undefined || !isSameInstance(current, instance) || this.drains.has(instance.instanceId))
@@ -212,6 +218,7 @@ export class BalancedService implements Service, LeaseOwner {
     if (!this.#hasList(this.clock(), undefined)) return 0
     const count = this.picker.pickPositions(out, request, this.picker.timed ? this.clock() : 0)
     this.#tellFallbacks()
+    if (count === 0 && out.length > 0) this.counters.noInstance++
     return count
   }
 
@@ -228,8 +235,9 @@ export class BalancedService implements Service, LeaseOwner {
     const { attempts = Number.POSITIVE_INFINITY } = options
     const previous = [...(request.previous ?? [])]
     for (let attempt = 1; attempt <= attempts; attempt++) {
-      if (previous.length > 0 && !this.#hasUntried(request, previous)) return
-      const lease = this.take({ ...request, previous }, attempt, undefined, true)
+      const next = { ...request, previous: [...previous] }
+      if (previous.length > 0 && !this.#hasUntried(next, previous)) return
+      const lease = this.take(next, attempt, undefined, true)
       if (lease === undefined) return
       previous.push(lease.instance)
       yield lease
@@ -239,7 +247,7 @@ export class BalancedService implements Service, LeaseOwner {
   async explain(request: PickRequest = NO_REQUEST): Promise<Explanation> {
     this.checkOpen()
     await this.source.ready().catch(() => {})
-    this.checkOpen()
+    this.#expire(this.clock())
     return this.picker.withoutDraws(() => explain(this, this.picker.tree, request))
   }
 
@@ -260,6 +268,9 @@ export class BalancedService implements Service, LeaseOwner {
   update(instances: readonly InstanceInit[]): ListChange {
     this.checkOpen()
     const { serviceId, source } = this
+    if (!Array.isArray(instances)) {
+      throw new ConfigError(`update takes an array of instances, not ${show(instances)}`, { serviceId })
+    }
     if (source.client === undefined) return source.accept(instances)
     throw new ConfigError(
       `the list of "${serviceId}" comes from discovery "${source.client.name}": update() is for static lists`,
@@ -322,8 +333,7 @@ export class BalancedService implements Service, LeaseOwner {
   }
 
   stats(): ServiceStats {
-    this.checkOpen()
-    this.#openLeases?.expire(this.clock())
+    this.#expire(this.clock())
     return statsOf(this, this.picker.tree)
   }
 
@@ -393,12 +403,21 @@ export class BalancedService implements Service, LeaseOwner {
     return !this.source.listed || this.picker.hasUntried(request, previous)
   }
 
-  /** Whether there is a list to pick from. Starts a refresh if one is due. */
-  #hasList(nowMs: number, waitUntil: WaitUntil): boolean {
+  /**
+   * Ends what has grown too old: leases, drains.
+   * @throws EVENKEEL_CLOSED, also if somebody who is told of it closes the service
+   */
+  #expire(nowMs: number): void {
     this.checkOpen()
-    const { source, counters } = this
     this.#openLeases?.expire(nowMs)
     if (nowMs >= this.drains.nextEndMs) this.drains.expire(nowMs)
+    this.checkOpen()
+  }
+
+  /** Whether there is a list to pick from. Starts a refresh if one is due. */
+  #hasList(nowMs: number, waitUntil: WaitUntil): boolean {
+    this.#expire(nowMs)
+    const { source, counters } = this
     if (source.listed && !source.ages) return true
     if (source.isFresh(nowMs)) {
       counters.cacheHits++
@@ -407,6 +426,8 @@ export class BalancedService implements Service, LeaseOwner {
       source.revive(waitUntil)
     }
     source.gate?.begin()
+    // Whoever was told of the list may have closed the service.
+    this.checkOpen()
     if (source.listed) return true
     counters.noInstance++
     return false
@@ -446,6 +467,7 @@ export class BalancedService implements Service, LeaseOwner {
     }
     this.checkOpen()
     this.#timeline.listed(change, origin, this.clock())
+    this.ejections.forget(change.removed)
     if (replaced) {
       this.observers?.meters?.listChanged()
       this.#events.emit('change', change)
@@ -469,10 +491,8 @@ export class BalancedService implements Service, LeaseOwner {
       refetch: () => this.source.revive(),
       changed: () => this.picker.dropTree(),
       turned: (instance, reason) => {
-        const { instanceId } = instance
-        this.#timeline.add(instanceId, clock(), reason === undefined ? 'restored' : 'ejected')
-        if (reason === undefined) this.#events.emit('restore', { instance })
-        else this.#events.emit('eject', { instance, reason, forMs: health.intervalMs })
+        if (reason === undefined) this.ejections.restore(instance)
+        else this.ejections.eject(instance, reason, health.intervalMs)
       },
     })
   }

@@ -1,7 +1,7 @@
 /** @module How a lease ended: what it counts as in the core, and what a policy of the user's own is told. */
 
 import { ENDED_CANCELLED, ENDED_FAILURE, ENDED_SUCCESS } from '../../assembly/layout.js'
-import { reportOnce } from '../report.js'
+import { guarded } from '../report.js'
 import type { PickRecord } from '../types/answers.js'
 import type { Outcome } from '../types/request.js'
 import type { ServiceLease } from './lease.js'
@@ -33,11 +33,7 @@ export function settleFully(service: BalancedService, lease: ServiceLease, row: 
 function tellPolicy({ settings }: BalancedService, lease: ServiceLease, outcome: Outcome, latencyMs: number): void {
   const { policy } = settings
   if (policy.done === undefined) return
-  try {
-    policy.done(lease.instance, outcome, latencyMs)
-  } catch (error) {
-    reportOnce(policy, `policy "${policy.name}"`, error)
-  }
+  guarded(policy, `policy "${policy.name}"`, () => policy.done?.(lease.instance, outcome, latencyMs))
 }
 
 /** As observers are told of it: a response is a success, whatever its status. */

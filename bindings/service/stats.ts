@@ -7,6 +7,7 @@ import type { BalancedService } from './service.js'
 export function statsOf(service: BalancedService, tree: CandidateTree): ServiceStats {
   const { counters, source, health } = service
   const { members } = service.roster
+  const nowMs = service.clock()
   const { instances } = members
   return {
     serviceId: service.serviceId,
@@ -24,7 +25,7 @@ export function statsOf(service: BalancedService, tree: CandidateTree): ServiceS
         p50Ms: members.quantileAt(row, 0.5),
         p95Ms: members.quantileAt(row, 0.95),
         p99Ms: members.quantileAt(row, 0.99),
-        ejectedForMs: 0,
+        ejectedForMs: service.ejections.forMs(instance.instanceId, nowMs),
         drained: service.drains.has(instance.instanceId),
         weight,
       }
@@ -34,7 +35,7 @@ export function statsOf(service: BalancedService, tree: CandidateTree): ServiceS
     candidates: service.picker.chain.fixedList(tree).length,
     listAgeMs: source.ageMs,
     noInstance: counters.noInstance,
-    fallbacks: { ...counters.fallbacks },
+    fallbacks: counters.fallbacks,
     retriesSame: counters.retriesSame,
     retriesNext: counters.retriesNext,
     cacheHits: counters.cacheHits,

@@ -22,6 +22,7 @@ export class Timeline {
   readonly #entries: TimelineEntry[] = []
   readonly #picked = new Map<string, Picked>()
   readonly #missing = new Set<string>()
+  readonly #listed = new Set<string>()
 
   add(instanceId: string, at: number, event: Event): void {
     this.#entries.push({ instanceId, at, event })
@@ -33,11 +34,15 @@ export class Timeline {
     for (const { instanceId } of removed) {
       const picked = this.#picked.get(instanceId)
       this.#picked.delete(instanceId)
+      this.#listed.delete(instanceId)
       if (picked !== undefined) this.#addPicks(instanceId, picked)
       if (origin === 'discovered' && !this.#missing.has(instanceId)) this.add(instanceId, at, 'removed-by-registry')
       this.add(instanceId, at, 'dropped-from-cache')
     }
-    for (const { instanceId } of added) this.add(instanceId, at, 'discovered')
+    for (const { instanceId } of added) {
+      this.#listed.add(instanceId)
+      this.add(instanceId, at, 'discovered')
+    }
     this.#missing.clear()
   }
 
@@ -51,6 +56,8 @@ export class Timeline {
   }
 
   picked({ instanceId }: ServiceInstance, at: number): void {
+    // Of one that has left, only a lease that was picked before can still be sent.
+    if (!this.#listed.has(instanceId)) return this.add(instanceId, at, 'last-picked')
     const picked = this.#picked.get(instanceId)
     if (picked === undefined) this.#picked.set(instanceId, { first: at, last: at })
     else picked.last = at

@@ -38,12 +38,12 @@ export class Traces {
 
 /** What is known when the pick has been made. A pick of nobody has ended with it. */
 export function recordOf(service: BalancedService, pick: TracedPick, attempt: number, at: number): OpenRecord {
-  const { picker, settings, roster, clock } = service
+  const { settings, roster, clock } = service
   const record: OpenRecord = {
     at,
     attempt,
     policy: settings.policy.name,
-    layers: layersOf(service, picker.tree.root.length, pick.steps),
+    layers: layersOf(service, pick.found, pick.steps),
     candidates: pick.candidates,
     selectionMs: clock() - at,
   }

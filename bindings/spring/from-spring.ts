@@ -39,9 +39,9 @@ export function fromSpring(text: string, options: SpringOptions = {}): SpringTra
   }
   readElsewhere(properties, report)
 
-  const { defaults, services } = translateServices(found, report)
-  const zone = found.sclb.all.get('zone') ?? zoneIn(lookup)
   const instanceId = instanceIdIn(lookup)
+  const { defaults, services } = translateServices(found, instanceId, report)
+  const zone = found.sclb.all.get('zone') ?? zoneIn(lookup)
   const translated: LoadBalancerOptions = {
     ...(zone && { zone }),
     ...(instanceId && { instanceId }),

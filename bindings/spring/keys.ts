@@ -17,6 +17,7 @@ import {
   whole,
 } from './readers.js'
 import { CHAINS } from './settings.js'
+import { tableOf } from './table.js'
 
 export const PREFIX = 'spring.cloud.loadbalancer'
 
@@ -92,6 +93,8 @@ export const KEYS: Readonly<Record<string, Key>> = {
 
   'ribbon.enabled': globally(unused(boolean, () => RIBBON)),
 }
+
+export const TABLE = tableOf(KEYS)
 
 const OFF = 'to have no load balancing, make no balancer: the other keys are translated all the same'
 const TTL_0 =

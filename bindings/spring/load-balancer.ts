@@ -2,22 +2,22 @@
 
 import { nearest } from './distance.js'
 import { apply, type Reading } from './key.js'
-import { KEYS, PREFIX } from './keys.js'
+import { PREFIX, TABLE } from './keys.js'
 import { type Element, relaxed, relaxedName, spelled } from './name.js'
 import type { Property } from './property.js'
 import type { Scopes } from './scopes.js'
-import { tableOf } from './table.js'
+import { suggestion } from './suggestion.js'
 
-const TABLE = tableOf(KEYS)
 const PREFIX_LENGTH = PREFIX.split('.').length
 
 /** Reads the property if it is one of these. */
 export function readLoadBalancer(property: Property, scopes: Scopes, reading: Reading): boolean {
   const { elements } = property
   const { report } = reading
-  const misspelt = misspeltPrefix(elements)
+  const misspelt = behindMisspeltPrefix(elements)
   if (misspelt !== undefined) {
-    report.warn(property, `not read: Spring knows no such key; did you mean ${misspelt}?`)
+    const meant = suggestion(misspelt) || `; did you mean one under ${PREFIX}?`
+    report.warn(property, `not read: Spring knows no such key${meant}`)
     return true
   }
   if (elements.length <= PREFIX_LENGTH || relaxedName(elements.slice(0, PREFIX_LENGTH)) !== PREFIX) return false
@@ -27,7 +27,7 @@ export function readLoadBalancer(property: Property, scopes: Scopes, reading: Re
   const rest = elements.slice(PREFIX_LENGTH)
   if (relaxed(rest[0]?.text ?? '') !== 'clients') {
     const found = TABLE.find(rest)
-    if (found === undefined) report.warn(property, unknown(rest, `${PREFIX}.`))
+    if (found === undefined) report.warn(property, unknown(rest))
     else apply(found.key, property, found.mapKey, scopes.all, reading)
     return true
   }
@@ -36,46 +36,28 @@ export function readLoadBalancer(property: Property, scopes: Scopes, reading: Re
     report.warn(property, `not read: a client's keys are ${PREFIX}.clients.<id>.<key>`)
     return true
   }
-  const settings = scopes.client(id.text)
   const found = TABLE.find(name)
-  if (found === undefined) report.warn(property, unknown(name, `${PREFIX}.clients.${id.text}.`))
+  if (found === undefined) report.warn(property, unknown(rest))
   else if (found.key.global) {
     report.warn(property, `not read: SCLB takes ${found.name} from ${PREFIX}.${found.name} only, for all clients`)
   } else {
     if (!id.bracketed && /[^A-Za-z0-9-]/.test(id.text)) report.warn(property, dropped(id.text))
-    apply(found.key, property, found.mapKey, settings, reading)
+    apply(found.key, property, found.mapKey, scopes.client(id.text), reading)
   }
   return true
 }
 
-/** What is meant by names that look like the prefix, some of which stand in documentation. */
-function misspeltPrefix(elements: readonly Element[]): string | undefined {
+/** What follows a name that looks like the prefix, as some do that stand in documentation; undefined: none does. */
+function behindMisspeltPrefix(elements: readonly Element[]): readonly Element[] | undefined {
   const [spring, cloud, third] = elements.map(({ text }) => relaxed(text))
   if (spring !== 'spring' || cloud === undefined) return undefined
-  if (cloud === 'cloudloadbalancer' || cloud === 'loadbalancer') return `${PREFIX}.${spelled(elements.slice(2))}`
+  if (cloud === 'cloudloadbalancer' || cloud === 'loadbalancer') return elements.slice(2)
   const isSlip = cloud === 'cloud' && third !== undefined && third !== 'loadbalancer'
-  if (isSlip && nearest(third, ['loadbalancer']) !== undefined) return `${PREFIX}.${spelled(elements.slice(3))}`
-  return undefined
+  return isSlip && nearest(third, ['loadbalancer']) !== undefined ? elements.slice(3) : undefined
 }
 
-function unknown(rest: readonly Element[], prefix: string): string {
-  const suggestion = suggest(rest, prefix)
-  return `not read: SCLB knows no such key${suggestion === undefined ? '' : `; did you mean ${suggestion}?`}`
-}
-
-function suggest(rest: readonly Element[], prefix: string): string | undefined {
-  const [first, ...others] = rest
-  // `<id>.retry.enabled`, as some documentation has it.
-  const ofClient = TABLE.find(others)
-  if (first !== undefined && ofClient !== undefined && prefix === `${PREFIX}.`) {
-    return `${PREFIX}.clients.${first.text}.${spelled(others)}`
-  }
-  // A key without its group.
-  const name = relaxedName(rest)
-  const grouped = TABLE.names.find((known) => known.split('.').map(relaxed).join('.').endsWith(`.${name}`))
-  const near = grouped ?? nearest(spelled(rest), TABLE.names)
-  if (near === undefined) return undefined
-  return `${prefix}${near}${KEYS[near]?.map ? '.<key>' : ''}`
+function unknown(rest: readonly Element[]): string {
+  return `not read: SCLB knows no such key${suggestion(rest)}`
 }
 
 function dropped(id: string): string {

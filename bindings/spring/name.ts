@@ -26,6 +26,13 @@ export function spelled(elements: readonly Element[]): string {
   return elements.map(({ text }) => text).join('.')
 }
 
+/** As it has to be written to be read as these elements: in brackets what Spring would drop or split. */
+export function written(elements: readonly Element[]): string {
+  return elements
+    .map(({ text }, i) => (/^[A-Za-z0-9-]+$/.test(text) ? `${i > 0 ? '.' : ''}${text}` : `[${text}]`))
+    .join('')
+}
+
 export function isIndex({ text, bracketed }: Element): boolean {
   return bracketed && /^\d+$/.test(text)
 }

@@ -21,10 +21,9 @@ export function readRibbon(property: Property, scopes: Scopes, reading: Reading)
   if (found !== undefined) apply(found.key, property, found.mapKey, settings, reading)
   else {
     const near = nearest(spelled(name), TABLE.names)
-    reading.report.warn(
-      property,
-      `not read: Ribbon has no such key${near === undefined ? '' : `; did you mean ${near}?`}`,
-    )
+    const effect = near !== undefined && RIBBON_KEYS[near]?.slot === undefined ? ' It is not translated either' : ''
+    const meant = near === undefined ? '' : `; did you mean ${near}?${effect}`
+    reading.report.warn(property, `not read: Ribbon has no such key${meant}`)
   }
   return true
 }

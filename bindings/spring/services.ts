@@ -23,23 +23,39 @@ interface Translated {
   readonly services: Record<string, ServiceOptions>
 }
 
-export function translateServices(found: Found, report: Report): Translated {
+/** @param instanceId what the file says of the client's own name, for `subset` */
+export function translateServices(found: Found, instanceId: string | undefined, report: Report): Translated {
   const { sclb, ribbon } = found
   const all = sclb.all.over(ribbon.all)
+  if (instanceId === undefined) needName(all, report)
   const defaults = serviceOptions(all, undefined, report)
   const eager = eagerIn(found)
   const services: Record<string, ServiceOptions> = {}
   for (const id of new Set([...sclb.ids, ...ribbon.ids, ...found.listed.keys(), ...eager, ...pathsIn(all)])) {
     const settings = sclb.effective(id).over(ribbon.effective(id))
     keepGate(settings, sclb.all, report)
+    if (instanceId === undefined) needName(settings, report)
     const instances = instancesOf(id, settings, found)
-    services[id] = {
+    const service: ServiceOptions = {
       ...(instances !== undefined && { instances }),
       ...difference(serviceOptions(settings, id, report), defaults),
       ...(eager.includes(id) && { eager: true }),
     }
+    if (Object.keys(service).length > 0) services[id] = service
   }
   return { defaults, services }
+}
+
+/** A subset can't be worked out for a client without a name; SCLB fails there with a NullPointerException. */
+function needName(settings: Settings, report: Report): void {
+  const from = settings.from('chain')
+  if (from === undefined || settings.get('chain') !== 'subset' || settings.get('subset.instanceId') !== undefined)
+    return
+  report.warn(
+    from,
+    'a subset needs a name of this client, and the file has none: give createLoadBalancer an instanceId, such as ' +
+      'the host or pod name',
+  )
 }
 
 function eagerIn({ sclb, ribbon }: Found): readonly string[] {

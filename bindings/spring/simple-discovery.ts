@@ -3,7 +3,7 @@
 import { nearest } from './distance.js'
 import { uri } from './instances.js'
 import { type Reading, readValue } from './key.js'
-import { isIndex, relaxed, relaxedName, spelled } from './name.js'
+import { child, isIndex, relaxed, relaxedName, spelled, written } from './name.js'
 import type { Property } from './property.js'
 import { anyText, boolean, type Reader, text, whole } from './readers.js'
 
@@ -23,14 +23,16 @@ const INSTANCES = [...PREFIX, 'client', 'simple', 'instances']
 
 type Field = (instance: ListedInstance, property: Property, reading: Reading) => void
 
+/** Spring has the service's name there, whatever it says. */
+const UNREAD = 'service-id'
+
 const FIELDS: Readonly<Record<string, Field>> = {
   uri: field(uri, (instance, address) => Object.assign(instance, address)),
   host: field(text, (instance, host) => (instance.host = host)),
   port: field(whole(-1, 65_535), (instance, port) => (instance.port = port)),
   secure: field(boolean, (instance, secure) => (instance.secure = secure)),
   'instance-id': field(text, (instance, id) => (instance.instanceId = id)),
-  // Spring has the service's name there, whatever it says.
-  'service-id': field(anyText, () => {}),
+  [UNREAD]: field(anyText, () => {}),
 }
 
 /** Keys that nothing here corresponds to, with the value that needs no word. */
@@ -63,13 +65,22 @@ function readField(property: Property, name: Property['elements'], instance: Lis
     if (value !== undefined) instance.metadata = { ...instance.metadata, [spelled(rest)]: value }
     return
   }
-  const known = Object.keys(FIELDS)
-  const found = known.find((each) => relaxed(each) === relaxedName(name))
+  const found = Object.keys(FIELDS).find((each) => relaxed(each) === relaxedName(name))
   if (found !== undefined) FIELDS[found]?.(instance, property, reading)
   else {
-    const near = nearest(spelled(name), [...known, 'metadata'])
+    const near = nearKey(name)
     reading.report.warn(property, `not read: an instance has no such key${near ? `; did you mean ${near}?` : ''}`)
   }
+}
+
+function nearKey(name: Property['elements']): string | undefined {
+  const [first, ...rest] = name
+  const isMetadata = nearest(first?.text ?? '', ['metadata']) !== undefined
+  if (isMetadata) return child('metadata', rest.length === 0 ? '<key>' : written(rest))
+  return nearest(
+    spelled(name),
+    Object.keys(FIELDS).filter((field) => field !== UNREAD),
+  )
 }
 
 function readOther(property: Property, { report }: Reading): boolean {

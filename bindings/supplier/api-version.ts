@@ -8,7 +8,7 @@ import type { PickRequest } from '../types/request.js'
 import { cutTo, type Fallback, fallBack, fallback, leaningOf, memoWith } from './fallback.js'
 import { isWithin, rangesOf, type SemanticVersion, type VersionRange, versionOf } from './semantic-version.js'
 import { ALONE, type CoreSupplier, HIDDEN_REQUEST, STAGE, type StageContext } from './stage.js'
-import { finderOf, type VersionPlaces } from './version-places.js'
+import { finderOf, placesIn, type VersionPlaces } from './version-places.js'
 
 /** Where a request names its version; by default in the header `X-API-Version`. */
 export interface ApiVersionOptions extends VersionPlaces {
@@ -48,12 +48,15 @@ const check = object({
 
 const NAME = 'api-version'
 
+const THROWING = ['api-version-bad-request', 'api-version-bad-instance'] as const
+
 /**
  * Instances whose metadata has the version of the request: "1" is "1.0" is "v1.0.0"; an instance may have several
  * versions and ranges, both ends included. If none has it, or no version is asked for, the fallback.
  * An instance's version that can't be read never matches and is named in the reason.
  * Breaks when some callers name no version: they get nobody, unless there is a default or a fallback.
- * @throws EVENKEEL_CONFIG for options that can't be used; from a pick, for a request whose version can't be read
+ * A request whose version can't be read is served by nobody.
+ * @throws EVENKEEL_CONFIG for options that can't be used
  * @see SCLB 5.0 ReactiveApiVersionServiceInstanceListSupplier; ranges: spring-cloud-commons 1628
  * @example apiVersion({ query: 'v', default: '1' })
  */
@@ -74,15 +77,21 @@ export function apiVersion(options: ApiVersionOptions = {}): Supplier {
     })
   }
   const isAnyPlace = [header, query, pathSegment, mediaType].some((place) => place !== undefined)
-  const find = finderOf(isAnyPlace ? options : { header: 'X-API-Version' })
+  const places = isAnyPlace ? options : { header: 'X-API-Version' }
+  const find = finderOf(places)
+  const missing = `the request has no version (${placesIn(places)})`
   const filter = (list: readonly ServiceInstance[], request: PickRequest, context: StageContext): Supplied => {
     const asked = find(request) ?? options.default
     if (asked === undefined) {
       const refused = required && request !== HIDDEN_REQUEST && !context.quirks.has('api-version-required-ignored')
-      if (refused) return { list: [], reason: 'the request has no version, and one is required' }
-      return fallBack(fallback, list, request, 'the request has no version, and there is no default')
+      if (refused) return { list: [], reason: `${missing}, and one is required` }
+      return fallBack(fallback, list, request, `${missing}, and there is no default`)
     }
-    const version = requestedVersion(asked, context)
+    const version = versionOf(asked)
+    if (version === undefined) {
+      if (context.quirks.has('api-version-bad-request')) refuseRequest(asked, context)
+      return { list: [], reason: `the request asks for version ${show(asked)}, which is none: ${ACCEPTED} is` }
+    }
     if (context.quirks.has('api-version-bad-instance')) checkInstances(list, metadata, context)
     const { kept, unreadable, anyVersion } = split(list, version, metadata)
     const besides = unreadable.length === 0 ? '' : `; unreadable: ${idsOf(unreadable)}`
@@ -97,6 +106,8 @@ export function apiVersion(options: ApiVersionOptions = {}): Supplier {
     [STAGE]: (context) => ({
       name: NAME,
       ...memoWith(fallback, 'keyed'),
+      // Some requests and instances make it throw, as code of the user's may.
+      foreign: typeof fallback === 'function' || THROWING.some((id) => context.quirks.has(id)),
       mayHideRequest: true,
       leaning: leaningOf(fallback),
       key: find,
@@ -128,9 +139,7 @@ function split(list: readonly ServiceInstance[], version: SemanticVersion, key: 
   return { kept, unreadable, anyVersion: known.size > 0 }
 }
 
-function requestedVersion(text: string, { serviceId }: StageContext): SemanticVersion {
-  const version = versionOf(text)
-  if (version !== undefined) return version
+function refuseRequest(text: string, { serviceId }: StageContext): never {
   throw new ConfigError(`${NAME}: the request asks for ${show(text)}; accepted: ${ACCEPTED}`, {
     option: NAME,
     ...(serviceId && { serviceId }),

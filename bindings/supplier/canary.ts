@@ -1,5 +1,6 @@
 /** @module Sends a share of the requests to the canaries, the others to the rest. */
 
+import { firstTried } from '../client/first-tried.js'
 import { type Check, isObject, map, number, object, refuse } from '../config/check.js'
 import type { Supplied, Supplier } from '../types/extension.js'
 import type { ServiceInstance } from '../types/instance.js'
@@ -31,7 +32,8 @@ const NAME = 'canary'
 
 /**
  * Splits the instances into canaries and others, the requests into `percent` and the rest. Requests with the same
- * `key` stay on one side, and those at the canaries stay there when `percent` grows; each without a key is drawn.
+ * `key` stay on one side, and those at the canaries stay there when `percent` grows; each without a key is drawn,
+ * and what a call tries after that stays on the side of its first attempt.
  * Without canaries their requests go to the others, as a fallback; the others' requests reach no canary unless
  * `fallback` says so.
  * `explain` draws nothing: for a request without a key it shows the side that gets more of them. So does `filter`
@@ -49,6 +51,9 @@ export function canary(options: CanaryOptions): Supplier {
   const share = percent / 100
   const isDrawn = (request: PickRequest, context: StageContext): boolean => {
     if (request.key !== undefined) return pointOf(request.key) < share
+    // Drawn again, `percent` would be a share of attempts. What was tried first tells the side that it was drawn for.
+    const first = firstTried(request)
+    if (first !== undefined) return Boolean(isCanary(first))
     const point = context.draw()
     return point < 1 ? point < share : share > 0.5
   }

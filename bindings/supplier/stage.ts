@@ -2,6 +2,7 @@
 
 import { NO_QUIRKS, type Quirks } from '../compat/quirks.js'
 import { ConfigError } from '../errors.js'
+import { isThenable, reportOnce } from '../report.js'
 import type { CandidateList } from '../service/candidates.js'
 import type { Cut } from '../service/memo.js'
 import type { Supplied, Supplier } from '../types/extension.js'
@@ -88,11 +89,24 @@ function foreignStage(supplier: Supplier, serviceId: string): Stage {
     foreign: true,
     key: (request) => supplier.memoKey?.(request),
     cut(list, request) {
-      const { instances, fellBack, reason } = answerOf(supplier.filter(list.instances, request))
+      const answer = supplier.filter(list.instances, request)
+      handled(answer, supplier)
+      if (typeof answer !== 'object' || answer === null) refuseAnswer(supplier.name, serviceId)
+      const { instances, fellBack, reason } = answerOf(answer)
       return { list: sublist(list, instances, supplier.name, serviceId), fellBack, reason }
     },
-    ...(supplier.selected && { selected: (instance, request) => supplier.selected?.(instance, request) }),
+    ...(supplier.selected && {
+      selected(instance, request) {
+        const answer: unknown = supplier.selected?.(instance, request)
+        handled(answer, supplier)
+      },
+    }),
   }
+}
+
+/** A promise is no answer; what it rejects with is told all the same. */
+function handled(answer: unknown, supplier: Supplier): void {
+  if (isThenable(answer)) answer.then(undefined, (error) => reportOnce(supplier, `supplier "${supplier.name}"`, error))
 }
 
 function answerOf(answer: readonly ServiceInstance[] | Supplied): {
@@ -105,6 +119,13 @@ function answerOf(answer: readonly ServiceInstance[] | Supplied): {
   return { instances: list, fellBack, reason }
 }
 
+function refuseAnswer(name: string, serviceId: string): never {
+  throw new ConfigError(`supplier "${name}" of service "${serviceId}" must return a list`, {
+    serviceId,
+    option: 'suppliers',
+  })
+}
+
 export function sublist(
   from: CandidateList,
   instances: readonly ServiceInstance[],
@@ -112,12 +133,7 @@ export function sublist(
   serviceId: string,
 ): CandidateList {
   if (instances === from.instances) return from
-  if (!Array.isArray(instances)) {
-    throw new ConfigError(`supplier "${name}" of service "${serviceId}" must return a list`, {
-      serviceId,
-      option: 'suppliers',
-    })
-  }
+  if (!Array.isArray(instances)) refuseAnswer(name, serviceId)
   const inOrder = indexesInOrder(from, instances)
   if (inOrder.length === instances.length) return from.tree.pickOut(from, inOrder)
   const indexes = new Map<ServiceInstance, number>()

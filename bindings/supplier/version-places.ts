@@ -40,6 +40,18 @@ export function finderOf({ header, query, pathSegment, mediaType = {} }: Version
   }
 }
 
+/** The places in words. */
+export function placesIn({ header, query, pathSegment, mediaType = {} }: VersionPlaces): string {
+  return [
+    header !== undefined && `header ${header}`,
+    query !== undefined && `query parameter ${query}`,
+    pathSegment !== undefined && `path segment ${pathSegment}`,
+    ...Object.entries(mediaType).map(([type, parameter]) => `parameter ${parameter} of ${type}`),
+  ]
+    .filter(Boolean)
+    .join(', ')
+}
+
 /** Path and query of a URL, whole or without its beginning. RFC 3986, appendix B. */
 const URL_PARTS = /^(?:[a-z][a-z\d+.-]*:)?(?:\/\/[^/?#]*)?([^?#]*)(?:\?([^#]*))?/i
 

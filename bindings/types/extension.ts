@@ -52,8 +52,14 @@ export interface Policy {
 export interface DiscoveryClient {
   readonly name: string
   readonly order?: number
-  /** Asked once a refresh. */
-  get?(serviceId: string, options: { signal: AbortSignal }): Promise<readonly InstanceInit[]> | readonly InstanceInit[]
+  /**
+   * Asked once a refresh. `timeoutMs`: after this `signal` will abort. `partlyFailed`: a part of the answer could not be
+   * had; told and counted like a failure, but what is answered is taken.
+   */
+  get?(
+    serviceId: string,
+    options: { signal: AbortSignal; timeoutMs?: number; partlyFailed?: (error: unknown) => void },
+  ): Promise<readonly InstanceInit[]> | readonly InstanceInit[]
   /** Instead of `get`, where the source pushes: each value is the whole list. */
   watch?(serviceId: string, options: { signal: AbortSignal }): AsyncIterable<readonly InstanceInit[]>
   services?(options: { signal: AbortSignal }): Promise<readonly string[]>

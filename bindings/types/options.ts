@@ -16,7 +16,7 @@ export type ServiceMap = Record<string, ServiceOptions | readonly InstanceInit[]
 export interface LoadBalancerOptions<S extends ServiceMap = ServiceMap> {
   services?: S
   /** For every service: its own scalars replace these, maps are merged, lists replaced. */
-  defaults?: ServiceOptions
+  defaults?: Omit<ServiceOptions, 'instances'>
   discovery?: Discovery
   /** Several clients: the first that lists anything, in their order (default), or all of them together. */
   discoveryMode?: 'first' | 'merge'
@@ -32,7 +32,8 @@ export interface LoadBalancerOptions<S extends ServiceMap = ServiceMap> {
   transformers?: readonly RequestTransformer[]
   /**
    * What `lb.fetch` does with a host that names no service. Default: 'error', or where the balancer has `discovery`,
-   * to make it one for good. 'passthrough': hands the call to the transport as it is.
+   * to make it one for good; written out, 'error' refuses there too, and `pick` and the others with it. 'passthrough':
+   * hands the call to the transport as it is.
    */
   unknownService?: 'error' | 'passthrough'
   /** Milliseconds that never go back. Default: `performance.now`. */
@@ -52,16 +53,16 @@ export interface ServiceOptions {
   /** How long discovery may take. Default 30 000. */
   discoveryTimeoutMs?: number
   /** A named set of cache, healthCheck and suppliers, as SCLB's `configurations`. */
-  preset?: string
+  preset?: PresetName | (string & {})
   /** ttlMs 35 000: fresh. Then staleMs (default: ttlMs): still served while one call refreshes it. */
   cache?: false | { ttlMs?: number; staleMs?: number }
   /** Candidates are the instances whose last check was good. */
   healthCheck?: false | HealthCheckOptions
   /** Innermost first; retry-aware is always the outermost. */
-  suppliers?: readonly (Supplier | string | TypedOptions)[]
+  suppliers?: readonly (Supplier | SupplierName | (string & {}) | TypedOptions)[]
   /** false: what is inside of a zone, same-instance, weighted or API version supplier does not see the request. */
   callGetWithRequestOnDelegates?: boolean
-  policy?: Policy | string | TypedOptions
+  policy?: Policy | PolicyName | (string & {}) | TypedOptions
   eager?: boolean
   /** What a registry's sudden "none" means. */
   emptyList?: 'trust' | { protectMs: number }
@@ -86,6 +87,29 @@ export interface ServiceOptions {
   /** SCLB's request meters in `stats().meters`. Default: false. */
   metrics?: false | MetricsOptions
 }
+
+export type PresetName =
+  | 'default'
+  | 'zone-preference'
+  | 'health-check'
+  | 'request-based-sticky-session'
+  | 'same-instance-preference'
+  | 'weighted'
+  | 'subset'
+  | 'api-version'
+
+export type SupplierName =
+  | 'zone-preference'
+  | 'hint'
+  | 'version'
+  | 'api-version'
+  | 'canary'
+  | 'sticky-session'
+  | 'same-instance-preference'
+  | 'subset'
+  | 'weighted'
+
+export type PolicyName = 'round-robin' | 'random' | 'least-request' | 'peak-ewma'
 
 export type Discovery = DiscoveryClient | DiscoveryFunction | readonly (DiscoveryClient | DiscoveryFunction)[]
 

@@ -66,5 +66,6 @@ export interface Attempt {
 
 export interface WaitOptions {
   signal?: AbortSignal
+  /** Infinity: no limit. */
   timeoutMs?: number
 }

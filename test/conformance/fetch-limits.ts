@@ -113,6 +113,30 @@ export const cases: Case[] = [
     },
   },
   {
+    name: 'attemptTimeoutMs: ends an attempt at a fetcher that ignores its signal',
+    async run(context) {
+      const deaf = { fetch: () => new Promise<Response>(() => {}) }
+      const instances = [{ instanceId: 'deaf', fetcher: deaf }, context.backends.a]
+      const { lb, service } = overAB(context, { instances, attemptTimeoutMs: LIMIT_MS })
+      const response = await lb.fetch('http://orders/x')
+      expect((await echoOf(response)).instance).to.equal('a')
+      expect(attemptsOf(response)[0]?.error).to.include({ code: 'EVENKEEL_TIMEOUT', serviceId: 'orders' })
+      expect(inFlight(service)).to.equal(0)
+    },
+  },
+  {
+    name: 'signal: ends a call at a fetcher that ignores it',
+    async run(context) {
+      const deaf = { fetch: () => new Promise<Response>(() => {}) }
+      const { lb, service } = overAB(context, { instances: [{ instanceId: 'deaf', fetcher: deaf }] })
+      const stop = new AbortController()
+      const call = rejected(lb.fetch('http://orders/x', { signal: stop.signal }))
+      stop.abort()
+      expect(await call).to.have.property('name', 'AbortError')
+      expect(endings(service)).to.deep.equal([0, 0, 1])
+    },
+  },
+  {
     name: 'timeoutMs: ends the call over all its attempts with EVENKEEL_TIMEOUT',
     async run(context) {
       const { lb, service } = overAB(context, { timeoutMs: LIMIT_MS, attemptTimeoutMs: 60 })

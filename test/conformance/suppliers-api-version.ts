@@ -115,16 +115,21 @@ const resolving: Case[] = [
     },
   },
   {
-    name: 'api-version: a request’s version that is none is a typed error, and nothing is leased',
+    name: 'api-version: a request’s version that is none is served by nobody, without a fallback; by quirk it fails the pick',
     async run() {
-      const service = serving(['1'], { default: '1' })
+      const options = { default: '1', fallback: 'all' as const }
+      const service = serving(['1'], options)
+      const asSpring = serving(['1'], options, ['api-version-bad-request'])
       for (const wrong of ['', 'v', '1a', '1.0.0.0', '1.', '1-2', '2+', '1,2', '99999999999']) {
-        const error = thrown(() => service.pick(asking(wrong)))
+        expect(service.pick(asking(wrong)), wrong).to.equal(undefined)
+        const [, layer] = (await service.explain(asking(wrong))).layers
+        expect([layer?.out, layer?.fellBack]).to.deep.equal([0, undefined])
+        expect(layer?.reason).to.contain('major[.minor[.patch]]')
+        const error = thrown(() => asSpring.pick(asking(wrong)))
         expect(error, wrong).to.include({ code: 'EVENKEEL_CONFIG', option: 'api-version', serviceId: 'orders' })
-        expect((error as Error).message).to.contain('major[.minor[.patch]]')
-        expect(await rejected(service.explain(asking(wrong)))).to.include({ code: 'EVENKEEL_CONFIG' })
+        expect(await rejected(asSpring.explain(asking(wrong)))).to.include({ code: 'EVENKEEL_CONFIG' })
       }
-      expect(service.stats().instances[0]).to.include({ picks: 0, inFlight: 0 })
+      for (const each of [service, asSpring]) expect(each.stats().instances[0]).to.include({ picks: 0, inFlight: 0 })
     },
   },
 ]

@@ -137,7 +137,7 @@ describe('LoadBalancerCacheAutoConfigurationTests', () => {
     const client = registry(hosts('a'))
     const { service, time } = makeSpring({}, { discovery: client })
     await service.choose()
-    expect(service.options().cache).toEqual({ value: { ttlMs: 35_000 }, from: 'default' })
+    expect(service.options().cache).toEqual({ value: { ttlMs: 35_000, staleMs: 35_000 }, from: 'default' })
     time.now = 34_999
     await service.choose()
     expect(client.asked).toBe(1)

@@ -45,9 +45,9 @@ describe.each([
   ['ReactiveApiVersionServiceInstanceListSupplierTests', async () => versions],
 ])('%s', (_, get) => {
   /** By properties, over a registry that answers at once, or later. */
-  async function versioned(properties: Record<string, string>) {
+  async function versioned(properties: Record<string, string>, compat: readonly string[] = []) {
     const all = { configurations: 'api-version', 'api-version.header': 'X-Api-Version', ...properties }
-    const { service } = makeSpring(all, { discovery: { name: 'registry', get } })
+    const { service } = makeSpring(all, { discovery: { name: 'registry', get } }, { compat })
     await service.choose().catch(() => {})
     return service
   }
@@ -79,9 +79,12 @@ describe.each([
     expect(await candidates(service, asks('1'))).toBe('1')
   })
 
-  it('refuses the call if the version can’t be read', async () => {
+  it('serves nobody whose version can’t be read, and fails the call as SCLB does if asked to', async () => {
     const service = await versioned({})
-    expect(() => service.pick(asks('one'))).toThrow(
+    expect(service.pick(asks('one'))).toBeUndefined()
+    expect((await service.explain(asks('one'))).layers.at(-1)?.reason).toContain('"one"')
+    const asSpring = await versioned({}, ['api-version-bad-request'])
+    expect(() => asSpring.pick(asks('one'))).toThrow(
       expect.objectContaining({ code: 'EVENKEEL_CONFIG', serviceId: 's', message: expect.stringContaining('"one"') }),
     )
   })

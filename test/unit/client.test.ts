@@ -207,9 +207,41 @@ describe('request transformers', () => {
       expect(endings()).toMatchObject({ inFlight: 0, cancelled: 1 })
     },
   )
+
+  it('one that is async and rejects is named as well, and its rejection is handled', async () => {
+    const unhandled = vi.fn()
+    process.on('unhandledRejection', unhandled)
+    const transformers = [() => Promise.reject(new Error('mistake')) as never]
+    const { lb, endings } = noting(0, {}, { transformers })
+    await expect(lb.fetch('http://s/')).rejects.toMatchObject({
+      code: 'EVENKEEL_CONFIG',
+      message: expect.stringContaining('transformers[0] returned a promise'),
+    })
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('unhandledRejection', unhandled)
+    expect(unhandled).not.toHaveBeenCalled()
+    expect(endings()).toMatchObject({ inFlight: 0, cancelled: 1 })
+  })
 })
 
 describe('xForwarded', () => {
+  it('names the scheme that is sent where lb:// leaves it to the instance', async () => {
+    const { lb, sent, headers } = noting(1, { xForwarded: true })
+    await lb.fetch('lb://s/x')
+    await lb.fetch('LB://s:8080/x')
+    expect(sent.map(({ url }) => url)).toEqual(['http://a:1/x', 'https://b:2/x', 'https://b:2/x'])
+    expect(headers('x-forwarded-proto')).toEqual(['http', 'https', 'https'])
+    expect(headers('x-forwarded-host')).toEqual(['s', 's', 's:8080'])
+  })
+
+  it('is http for a binding, which is asked by http:// where lb:// was written', async () => {
+    const seen: Request[] = []
+    const fetcher = { fetch: async (request: Request) => (seen.push(request), new Response()) }
+    const { lb } = noting(0, { xForwarded: true, instances: [{ instanceId: 'app', fetcher: fetcher as never }] })
+    await lb.fetch('lb://s/x?y')
+    expect(seen.map(({ url, headers }) => [url, headers.get('x-forwarded-proto')])).toEqual([['http://s/x?y', 'http']])
+  })
+
   it('names the authority and scheme that were asked for, once, retries included', async () => {
     const { lb, headers } = noting(1, { xForwarded: true })
     await lb.fetch('https://s:8443/x')
@@ -293,6 +325,17 @@ describe('a sticky cookie', () => {
     const { status, statusText, url } = response
     expect([status, statusText, url, await response.text()]).toEqual([201, 'Made', 'http://a:1/', 'body'])
     expect(response.headers.getSetCookie()).toEqual(['own=1', 'sc-lb-instance-id=a:1; Path=/'])
+  })
+
+  it('names an instance whose id is half a surrogate pair by what can be written of it', async () => {
+    const instances = [{ url: 'http://a:1', instanceId: 'a\ud800' }]
+    const { lb, headers } = noting(0, {
+      instances,
+      suppliers: [stickySession({ setCookie: true, addServiceInstanceCookie: true, cookie: 'node' })],
+    })
+    const [set] = (await lb.fetch('http://s/')).headers.getSetCookie()
+    expect(set).toBe('node=a%EF%BF%BD; Path=/')
+    expect(headers('cookie')).toEqual(['node=a%EF%BF%BD'])
   })
 
   it('is set on a response without a body, and not on one that can’t be made again', async () => {

@@ -133,10 +133,10 @@ describe('each bad option is an error that names it', () => {
     [
       'an observer that observes nothing',
       make({ lifecycle: [{}] }),
-      'lifecycle',
+      'lifecycle[0]',
       /onStart, onStartRequest or onComplete/,
     ],
-    ['a transformer that is none', make({ transformers: [{}] }), 'transformers', /functions/],
+    ['a transformer that is none', make({ transformers: [{}] }), 'transformers[0]', /functions/],
     ['a way to combine discovery', make({ discoveryMode: 'union' }), 'discoveryMode', /'first' or 'merge'/],
     ['empty service id', make({ services: { '': ok } }), 'services', /non-empty string/],
     ['neither instances nor discovery', service({}), 'services.s', /needs instances or discovery/],
@@ -295,4 +295,32 @@ it.each([
   ['5 s', '5 s'],
 ])('the duration %j is %j', (text, ms) => {
   expect(toMs(text)).toBe(ms)
+})
+
+describe('presets and maps lie over each other', () => {
+  const optionsOf = (defaults: object, service: object) =>
+    createLoadBalancer({ defaults, services: { s: { instances: ok, ...service } } })
+      .service('s')
+      .options()
+
+  it('a service’s preset takes the place of the balancer’s', () => {
+    const { healthCheck, suppliers } = optionsOf(
+      { preset: 'health-check', suppliers: ['hint'] },
+      { preset: 'weighted' },
+    )
+    expect([healthCheck?.value, suppliers?.value]).toEqual([false, ['weighted']])
+  })
+
+  it('what is listed beside a preset, or by the service, comes after its own', () => {
+    expect(optionsOf({ preset: 'weighted', suppliers: ['hint'] }, {}).suppliers?.value).toEqual(['weighted', 'hint'])
+    expect(optionsOf({ preset: 'weighted', suppliers: ['hint'] }, { suppliers: ['version'] }).suppliers?.value).toEqual(
+      ['weighted', 'version'],
+    )
+  })
+
+  it('undefined within a map leaves the balancer’s value', () => {
+    const retry = { maxRetriesOnNextServiceInstance: 3 }
+    const given = optionsOf({ retry }, { retry: { maxRetriesOnNextServiceInstance: undefined, statusCodes: [503] } })
+    expect(given.retry?.value).toMatchObject({ maxRetriesOnNextServiceInstance: 3, statusCodes: [503] })
+  })
 })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   compositeDiscovery,
   createLoadBalancer,
@@ -80,6 +80,41 @@ describe('the first client that lists anybody', () => {
     consul.says = []
     await s.refresh()
     expect((await s.explain()).source).not.toHaveProperty('consul.failed')
+  })
+
+  it('is named by explain, as long as its list is the one in force', async () => {
+    const [one, two] = [client('consul', []), client('consul', a)]
+    const { service: s } = service([one, two])
+    await s.choose()
+    expect((await s.explain()).source).toMatchObject({ discovery: 'consul, consul', from: 'consul-2' })
+    one.says = b
+    await s.refresh()
+    expect((await s.explain()).source.from).toBe('consul')
+    one.says = two.says = down
+    await expect(s.refresh()).rejects.toThrow(/down/)
+    expect((await s.explain()).source.from).toBe('consul')
+    one.says = two.says = []
+    await s.refresh()
+    expect((await s.explain()).source).not.toHaveProperty('from')
+  })
+
+  it('is found behind one whose answer can not be read', async () => {
+    for (const answer of ['http://a:1', [{ host: 'a', port: 99_999 }], {}, [null]]) {
+      const { service: s } = service([client('odd', answer as never), client('fixed', b)])
+      expect((await s.choose())?.instance.host).toBe('b')
+      expect((await s.explain()).source['odd.failed']).toMatch(/^the answer of discovery "odd"/)
+      expect(s.stats().discoveryErrors).toBe(1)
+    }
+  })
+
+  it('is found behind one that throws what has no text', async () => {
+    const odd = client('odd', [])
+    odd.get = async () => Promise.reject(Object.create(null))
+    const { service: s } = service([odd, client('fixed', a)])
+    expect((await s.choose())?.instance.host).toBe('a')
+    expect((await s.explain()).source['odd.failed']).toBe('an error that has no text')
+    const alone = service([odd, odd])
+    await expect(alone.service.choose()).rejects.toMatchObject({ code: 'EVENKEEL_DISCOVERY' })
   })
 
   it('does not exist: then it fails with the error of the one that failed, or with all of them', async () => {
@@ -171,14 +206,129 @@ describe('merged clients', () => {
     expect(await s.choose()).toBeUndefined()
     x.says = down
     expect(await s.choose()).toBeUndefined()
-    expect(s.stats().discoveryErrors).toBe(1)
+    expect(s.stats().discoveryErrors).toBe(2)
   })
 
-  it('pass an unreadable entry on, which is then complained of', async () => {
-    const { service: s } = service([client('x', a), client('y', [{ host: 'x', port: 99_999 }])], {
-      discoveryMode: 'merge',
+  it('list what one has last said whose answer can not be read, and tell of it', async () => {
+    const [x, y] = [client('x', a), client('y', b)]
+    const { service: s } = service([x, y], { discoveryMode: 'merge' })
+    const told: unknown[] = []
+    s.on('discoveryError', ({ error }) => told.push(error))
+    await s.choose()
+    for (const answer of [['http://c:1', { host: 'x', port: 99_999 }], 'abc']) {
+      y.says = answer as never
+      await s.refresh()
+      expect([hostsOf(s), s.state]).toEqual([['a', 'b'], 'ready'])
+    }
+    expect(told.map((error) => (error as Error).message)).toEqual([
+      expect.stringMatching(/^the answer of discovery "y"\[1\]\.port must be/),
+      expect.stringMatching(/^the answer of discovery "y" must be an array/),
+    ])
+  })
+
+  it('list the others if one can not be read that has never said anything', async () => {
+    const { service: s } = service([client('x', a), client('y', [{}])], { discoveryMode: 'merge' })
+    expect((await s.choose())?.instance.host).toBe('a')
+    expect(hostsOf(s)).toEqual(['a'])
+  })
+
+  it('name nobody as the one whose list it is', async () => {
+    const { service: s } = service([client('x', a), client('y', b)], { discoveryMode: 'merge' })
+    await s.choose()
+    expect((await s.explain()).source).not.toHaveProperty('from')
+  })
+})
+
+describe('a client that hangs', () => {
+  beforeEach(() => {
+    vi.useFakeTimers()
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  const passMs = (ms: number) => vi.advanceTimersByTimeAsync(ms)
+  const limited = (...clients: DiscoveryClient[]) => ({
+    clients,
+    rest: { defaults: { discoveryTimeoutMs: 10_000 } } satisfies LoadBalancerOptions,
+  })
+
+  it('is passed over at its share of the time that is left', async () => {
+    const [one, two, three] = [client('one', 'never'), client('two', 'never'), client('three', a)]
+    const { clients, rest } = limited(one, two, three)
+    const { service: s } = service(clients, rest)
+    const chosen = s.choose()
+    await passMs(2_999)
+    expect([one.asked, two.asked]).toEqual([1, 0])
+    await passMs(1)
+    expect([one.signals[0]?.aborted, two.asked, three.asked]).toEqual([true, 1, 0])
+    await passMs(3_000)
+    expect((await chosen)?.instance.host).toBe('a')
+    expect((await s.explain()).source).toMatchObject({
+      'one.failed': 'discovery "one" did not answer within 3000 ms',
+      'two.failed': 'discovery "two" did not answer within 3000 ms',
+      from: 'three',
     })
-    await expect(s.choose()).rejects.toMatchObject({ message: expect.stringMatching(/port must be/) })
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('has the more time the sooner those before it have answered', async () => {
+    const { clients, rest } = limited(client('one', []), client('two', 'never'), client('three', a))
+    const { service: s } = service(clients, rest)
+    const chosen = s.choose()
+    await passMs(4_499)
+    expect(s.state).toBe('cold')
+    await passMs(1)
+    expect((await chosen)?.instance.host).toBe('a')
+  })
+
+  it('leaves its error with those of the others where all fail', async () => {
+    const { clients, rest } = limited(client('one', down), client('two', 'never'))
+    const { service: s } = service(clients, rest)
+    const chosen = s.choose().catch((error) => error)
+    await passMs(9_000)
+    expect(await chosen).toMatchObject({
+      code: 'EVENKEEL_DISCOVERY',
+      message: expect.stringMatching(/down; discovery "two" did not answer within 9000 ms/),
+    })
+  })
+
+  it('contributes what it last said to a merged list, before the time of all is up', async () => {
+    const [one, two] = [client('one', a), client('two', b)]
+    const { clients, rest } = limited(one, two)
+    const { service: s } = service(clients, { ...rest, discoveryMode: 'merge' })
+    await s.choose()
+    one.says = 'never'
+    two.says = ['http://c:1']
+    const refreshed = s.refresh()
+    await passMs(9_000)
+    await refreshed
+    expect([hostsOf(s), s.state]).toEqual([['a', 'c'], 'ready'])
+    expect(s.stats().discoveryErrors).toBe(1)
+    expect([one.signals[1]?.aborted, two.signals[1]?.aborted, vi.getTimerCount()]).toEqual([true, false, 0])
+  })
+
+  it('that is a composite has the time of its place, and its own clients have shares of that', async () => {
+    const inner = compositeDiscovery([client('hanging', 'never'), client('fixed', a)])
+    const { clients, rest } = limited(inner, client('other', b))
+    const { service: s } = service(clients, rest)
+    const chosen = s.choose()
+    // 9 000 / 2, less a tenth, / 2
+    await passMs(2_025)
+    expect((await chosen)?.instance.host).toBe('a')
+  })
+
+  it('has all the time where an error ends it all, or the answer comes too late anyway', async () => {
+    for (const compat of [['composite-stops-at-error'], ['discovery-timeout-late']]) {
+      const [one, two] = [client('one', 'never'), client('two', a)]
+      const { clients, rest } = limited(one, two)
+      const { lb, service: s } = service(clients, { ...rest, compat })
+      const chosen = s.choose().catch((error) => error)
+      await passMs(9_999)
+      expect([one.signals[0]?.aborted, two.asked]).toEqual([false, 0])
+      await lb.close()
+      await chosen
+    }
   })
 })
 
@@ -237,6 +387,23 @@ describe('a composite', () => {
     expect(closed).toBe(1)
   })
 
+  it('closes all its clients although some fail to close, and tells the first failure', async () => {
+    const closed: string[] = []
+    const clients = [
+      client('x', a, {
+        close() {
+          throw down
+        },
+      }),
+      client('y', a, { close: () => Promise.reject(out) }),
+      client('z', a, { close: async () => void closed.push('z') }),
+    ]
+    await expect(compositeDiscovery(clients).close?.()).rejects.toBe(down)
+    const lb = createLoadBalancer({ discovery: clients })
+    await expect(lb.close()).rejects.toBe(down)
+    expect(closed).toEqual(['z', 'z'])
+  })
+
   it('needs a client, and nothing else', () => {
     expect(() => compositeDiscovery([])).toThrow(/needs a client/)
     expect(() => createLoadBalancer({ discovery: [] })).toThrow(/discovery must be a discovery client, or several/)
@@ -258,6 +425,36 @@ describe('a composite', () => {
     })
     await lb.close()
     expect(closed.sort()).toEqual(['x', 'y', 'z'])
+  })
+})
+
+describe('a service that is removed', () => {
+  it('closes the clients that only it has asked', async () => {
+    const closed: string[] = []
+    const closing = (name: string) => client(name, a, { close: async () => void closed.push(name) })
+    const [own, shared, lone] = [closing('own'), closing('shared'), closing('lone')]
+    const lb = createLoadBalancer({
+      discovery: own,
+      services: { one: {}, two: { discovery: [shared, own] }, three: { discovery: [lone, shared] } },
+    })
+    await lb.remove('one')
+    await lb.remove('two')
+    expect(closed).toEqual([])
+    await lb.remove('three')
+    expect(closed.sort()).toEqual(['lone', 'shared'])
+    await lb.close()
+    expect(closed.sort()).toEqual(['lone', 'own', 'shared'])
+  })
+
+  it('keeps open what its health checks keep open under the quirk', async () => {
+    let closed = 0
+    const lb = createLoadBalancer({
+      compat: ['health-keeps-client-open'],
+      services: { one: { discovery: client('x', a, { close: async () => void closed++ }), healthCheck: {} } },
+    })
+    await lb.remove('one')
+    await lb.close()
+    expect(closed).toBe(0)
   })
 })
 

@@ -142,6 +142,20 @@ describe('a sudden list of nobody, asked for, with protectMs', () => {
     expect([service.instances().length, service.state]).toEqual([2, 'ready'])
   })
 
+  it('is doubted since the first of them, whatever comes between that can not be read', async () => {
+    const { registry, service } = asked(protect)
+    await service.choose()
+    registry.says = []
+    await service.refresh()
+    await passMs(4_000)
+    registry.says = {} as never
+    await expect(service.refresh()).rejects.toMatchObject({ code: 'EVENKEEL_DISCOVERY' })
+    registry.says = []
+    await passMs(1_000)
+    await service.refresh()
+    expect(service.instances()).toHaveLength(0)
+  })
+
   it('is believed at once where it is the first, or protectMs is not given', async () => {
     const first = asked(protect)
     first.registry.says = []
@@ -155,6 +169,67 @@ describe('a sudden list of nobody, asked for, with protectMs', () => {
 })
 
 describe('a sudden list of nobody, pushed, with protectMs', () => {
+  /** Watches that say what they are told, until they are told to fail. */
+  function failing() {
+    let next = (_: readonly InstanceInit[] | Error) => {}
+    const discovery: DiscoveryClient = {
+      name: 'push',
+      async *watch() {
+        for (;;) {
+          const said = await new Promise<readonly InstanceInit[] | Error>((resolve) => {
+            next = resolve
+          })
+          if (said instanceof Error) throw said
+          yield said
+        }
+      },
+    }
+    const lb = createLoadBalancer({ services: { s: { discovery, emptyList: { protectMs: 5_000 } } } })
+    const service = lb.service('s')
+    service.pick()
+    const say = async (said: readonly InstanceInit[] | Error) => {
+      await passMs(0)
+      next(said)
+      await passMs(0)
+    }
+    return { lb, service, say }
+  }
+
+  it('is forgotten when the watch fails, and begins anew with the next', async () => {
+    const { service, say, lb } = failing()
+    await say(some)
+    await say([])
+    await passMs(3_000)
+    await say(new Error('broke'))
+    await passMs(900)
+    const { notes, layers } = await service.explain()
+    expect(notes).toEqual(['discovery failed: the last good list is served'])
+    expect(layers[0]?.reason).toBe('failed: broke')
+    // Watched again after a second; until then, and after the five seconds, the list is kept.
+    await passMs(5_000)
+    expect([service.instances().length, service.state]).toEqual([2, 'stale'])
+    await say([])
+    await passMs(4_999)
+    expect(service.instances()).toHaveLength(2)
+    await passMs(1)
+    expect([service.instances().length, service.state]).toEqual([0, 'ready'])
+    await lb.close()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('is not believed for an answer that can not be read, but by the next that can', async () => {
+    const { service, say, lb } = failing()
+    await say(some)
+    await say([])
+    await passMs(3_000)
+    await say({} as never)
+    await passMs(10_000)
+    expect(service.instances()).toHaveLength(2)
+    await say([])
+    expect(service.instances()).toHaveLength(0)
+    await lb.close()
+  })
+
   it('comes into force by itself after that time, without another push', async () => {
     const { service, say, lb } = pushed({ emptyList: { protectMs: 5_000 } })
     await say(some)

@@ -1,6 +1,8 @@
+import { getEventListeners } from 'node:events'
 import { describe, expect, it, vi } from 'vitest'
 import {
   attemptsOf,
+  canary,
   createLoadBalancer,
   type FetchLike,
   type LoadBalancerOptions,
@@ -111,6 +113,52 @@ describe('lb.fetch', () => {
     expect(idle()).toBe(true)
   })
 
+  it.each([undefined, null, 'ok'])('names a transport or fetcher that answers %s', async (answer) => {
+    const wrong = () => Promise.resolve(answer as never)
+    for (const { lb, service, option, message } of [
+      { ...make([wrong], { release: 'body' }), option: 'fetch', message: 'fetch answered' },
+      {
+        ...make([ok], { instances: [{ instanceId: 'app', fetcher: { fetch: wrong } }] }),
+        option: 'fetcher',
+        message: 'the fetcher of "app" answered',
+      },
+    ]) {
+      const error = await lb.fetch('http://s/').catch((caught) => caught)
+      expect(error).toMatchObject({ code: 'EVENKEEL_CONFIG', serviceId: 's', option })
+      expect(error.message).toContain(`${message} ${typeof answer === 'string' ? '"ok"' : answer} `)
+      expect(attemptsOf(error)).toMatchObject([{ error }])
+      expect(service.stats().instances[0]).toMatchObject({ inFlight: 0, failures: 1 })
+    }
+  })
+
+  it('ends the lease of a response that can’t be read', async () => {
+    const odd = Object.defineProperty(new Response('x'), 'body', {
+      get() {
+        throw new Error('no body here')
+      },
+    })
+    const { lb, service } = make([() => Promise.resolve(odd)], { release: 'body' })
+    await expect(lb.fetch('http://s/')).rejects.toThrow('no body here')
+    expect(service.stats().instances[0]).toMatchObject({ inFlight: 0, failures: 1 })
+  })
+
+  it('answers without a reason where the supplier that left nobody throws when it is asked for one', async () => {
+    let asked = 0
+    const moody: Supplier = {
+      name: 'moody',
+      filter() {
+        if (asked++ > 0) throw new Error('asked again')
+        return []
+      },
+    }
+    const { lb } = make([ok], { suppliers: [moody], noInstance: 'response' })
+    const response = await lb.fetch('http://s/')
+    expect([response.status, await response.text()]).toEqual([
+      503,
+      'no instance of "s" is available (none of 3 is left)',
+    ])
+  })
+
   it('through a service replaces any host, and takes a path', async () => {
     const { service, sent } = make([ok])
     await service.fetch('https://whatever/x')
@@ -208,6 +256,65 @@ describe('retries', () => {
     })
     await expect(named.lb.fetch('http://s/')).rejects.toBe(reset)
     expect(named.hosts()).toBe('ac')
+  })
+
+  it.each([[], ['retry-exceptions-drop-status']])(
+    'are none where the own exceptions throw: told once, the error unchanged (quirks: %s)',
+    async (...compat) => {
+      const complaints = vi.spyOn(console, 'error').mockImplementation(() => {})
+      const failures = [refused(), refused()]
+      const exceptions = () => {
+        throw new Error('mistake')
+      }
+      const { lb, hosts, idle } = make(
+        [...failures, new Response('busy', { status: 503 })],
+        {
+          retry: { statusCodes: compat.length > 0 ? [503] : [], exceptions },
+        },
+        { compat },
+      )
+      await expect(lb.fetch('http://s/')).rejects.toBe(failures[0])
+      await expect(lb.fetch('http://s/')).rejects.toBe(failures[1])
+      expect(await (await lb.fetch('http://s/')).text()).toBe('busy')
+      expect([hosts(), idle()]).toEqual(['abc', true])
+      expect(complaints.mock.calls).toEqual([['evenkeel: retry.exceptions threw', new Error('mistake')]])
+      complaints.mockRestore()
+    },
+  )
+
+  it.each([[[]], [['retry-same-moves-on']]])(
+    'stay on the side of a canary split that the call was drawn for (quirks: %s)',
+    async (compat) => {
+      const instances = Array.from({ length: 8 }, (_, i) => ({
+        url: `http://h${i}:1`,
+        metadata: { canary: String(i < 4) },
+      }))
+      const retry = { maxRetriesOnSameServiceInstance: 1, maxRetriesOnNextServiceInstance: 1 }
+      const { lb } = make([refused()], { instances, suppliers: [canary({ percent: 30 })], retry }, { compat })
+      let atCanaries = 0
+      for (let i = 0; i < 400; i++) {
+        const error = await lb.fetch('http://s/').catch((caught) => caught)
+        const sides = attemptsOf(error).map(({ instance }) => instance.metadata.canary)
+        expect(sides).toHaveLength(4)
+        expect(new Set(sides).size).toBe(1)
+        if (sides[0] === 'true') atCanaries++
+      }
+      // Four standard deviations of a binomial share of 30 %.
+      expect(Math.abs(atCanaries - 120)).toBeLessThan(4 * Math.sqrt(400 * 0.3 * 0.7))
+    },
+  )
+
+  it('of a plan stay on the side of a canary split too', () => {
+    const instances = Array.from({ length: 8 }, (_, i) => ({
+      url: `http://h${i}:1`,
+      metadata: { canary: String(i < 4) },
+    }))
+    const { service } = make([ok], { instances, suppliers: [canary({ percent: 50 })] })
+    for (let i = 0; i < 200; i++) {
+      const sides = Array.from(service.plan({}, { attempts: 4 }), ({ instance }) => instance.metadata.canary)
+      expect(sides).toHaveLength(4)
+      expect(new Set(sides).size).toBe(1)
+    }
   })
 
   it('avoid what this very call has tried, whatever others try meanwhile', async () => {
@@ -369,6 +476,76 @@ describe('time limits and aborts', () => {
     await expect(lb.fetch('http://s/')).rejects.toMatchObject({ code: 'EVENKEEL_TIMEOUT' })
   })
 
+  describe('of a transport or fetcher that ignores its signal', () => {
+    /** Answers when told to, whatever signal it was given. */
+    function deaf() {
+      const answers: { resolve(response: Response): void; reject(error: Error): void }[] = []
+      const send = () => new Promise<Response>((resolve, reject) => void answers.push({ resolve, reject }))
+      return { send, answers }
+    }
+
+    it('a time limit ends the attempt, another instance answers', async () => {
+      const { lb, service, hosts, idle } = make([deaf().send, ok], { attemptTimeoutMs: 5 })
+      const response = await lb.fetch('http://s/')
+      expect(attemptsOf(response)[0]?.error).toMatchObject({ code: 'EVENKEEL_TIMEOUT', option: 'attemptTimeoutMs' })
+      expect(service.stats().instances.map(({ failures }) => failures)).toEqual([1, 0, 0])
+      expect([hosts(), idle()]).toEqual(['ac', true])
+    })
+
+    it('one of the call ends it at a binding, through a lease too', async () => {
+      const { send } = deaf()
+      const { lb, service, idle } = make([ok], {
+        instances: [{ instanceId: 'app', fetcher: { fetch: send } }],
+        timeoutMs: 5,
+      })
+      const timedOut = { code: 'EVENKEEL_TIMEOUT', option: 'timeoutMs' }
+      await expect(lb.fetch('http://s/')).rejects.toMatchObject(timedOut)
+      await expect(service.pick()?.fetch('/')).rejects.toMatchObject(timedOut)
+      expect(idle()).toBe(true)
+    })
+
+    it.each([{}, { timeoutMs: 1_000, attemptTimeoutMs: 1_000 }])(
+      'an abort cancels the call (limits: %j)',
+      async (limits) => {
+        const { lb, service, idle } = make([deaf().send], limits)
+        const stop = new AbortController()
+        const call = lb.fetch(new Request('http://s/', { signal: stop.signal }))
+        const reason = new Error('the user left')
+        stop.abort(reason)
+        await expect(call).rejects.toBe(reason)
+        expect(service.stats().instances[0]).toMatchObject({ cancelled: 1, failures: 0 })
+        expect(idle()).toBe(true)
+      },
+    )
+
+    it('what comes later is given up: a body is cancelled, an error is nobody’s', async () => {
+      const { send, answers } = deaf()
+      const { lb, service } = make([send], { timeoutMs: 5 })
+      await expect(lb.fetch('http://s/')).rejects.toMatchObject({ code: 'EVENKEEL_TIMEOUT' })
+      await expect(lb.fetch('http://s/')).rejects.toMatchObject({ code: 'EVENKEEL_TIMEOUT' })
+      const cancel = vi.fn()
+      answers[0]?.resolve(new Response(new ReadableStream({ cancel })))
+      answers[1]?.reject(refused())
+      await vi.waitUntil(() => cancel.mock.calls.length > 0)
+      expect(service.stats().instances.map(({ successes, failures }) => [successes, failures])).toEqual([
+        [0, 1],
+        [0, 1],
+        [0, 0],
+      ])
+    })
+  })
+
+  it('calls under one signal share one listener on it, and leave none', async () => {
+    const settle: (() => void)[] = []
+    const { lb } = make([() => new Promise((resolve) => settle.push(() => resolve(ok.clone())))])
+    const { signal } = new AbortController()
+    const calls = Array.from({ length: 20 }, () => lb.fetch('http://s/', { signal }))
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    for (const end of settle) end()
+    await Promise.all(calls)
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+  })
+
   it('an instance that swallows packets costs a second, then the next one answers', async () => {
     vi.useFakeTimers()
     const { lb, sent, idle } = make([() => hang(sent.at(-1)?.init), ok], { attemptTimeoutMs: 1_000 })
@@ -386,12 +563,13 @@ describe('time limits and aborts', () => {
     const { lb, sent, idle } = make([() => hang(sent.at(-1)?.init)], { timeoutMs: 10 })
     await expect(lb.fetch('http://s/')).rejects.toMatchObject({
       code: 'EVENKEEL_TIMEOUT',
-      message: 'a call of "s" took longer than 10 ms',
+      message: 'a call of "s" took longer than 10 ms (timeoutMs)',
+      option: 'timeoutMs',
     })
     expect(sent).toHaveLength(1)
     expect(idle()).toBe(true)
     await expect(lb.with({ timeoutMs: 5 }).fetch('http://s/')).rejects.toMatchObject({
-      message: 'a call of "s" took longer than 5 ms',
+      message: 'a call of "s" took longer than 5 ms (timeoutMs)',
     })
   })
 
@@ -500,6 +678,25 @@ describe("release: 'body'", () => {
     controller.abort()
     expect(idle()).toBe(true)
     expect(service.stats().instances[0]).toMatchObject({ cancelled: 1 })
+  })
+
+  it('under one listener on the signal, however many are unread; none when all are read', async () => {
+    pulls = -1_000
+    const { lb, service, idle } = make([streaming], { release: 'body' })
+    const stop = new AbortController()
+    const responses = await Promise.all(
+      Array.from({ length: 50 }, () => lb.fetch('http://s/', { signal: stop.signal })),
+    )
+    expect(getEventListeners(stop.signal, 'abort')).toHaveLength(1)
+    for (const response of responses.slice(0, 20)) await response.body?.cancel()
+    expect(getEventListeners(stop.signal, 'abort')).toHaveLength(1)
+    stop.abort()
+    expect(idle()).toBe(true)
+    expect(service.stats().instances.reduce((sum, { cancelled }) => sum + cancelled, 0)).toBe(50)
+    pulls = 0
+    const { signal } = new AbortController()
+    await (await lb.fetch('http://s/', { signal })).text()
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 
   it('or absent', async () => {

@@ -319,6 +319,46 @@ describe('a check', () => {
     expect(excluded.map(({ reason }) => reason)).toEqual(['health check: status 200', 'health check: not that'])
   })
 
+  it('that rejects with what has no text is a bad answer, and rounds go on', async () => {
+    const thrown = [Object.create(null), null, undefined, Object.assign(new Error('x'), { cause: null })]
+    const cursed = new Error('cursed')
+    Object.defineProperty(cursed, 'message', { value: Symbol('m') })
+    for (const error of [...thrown, cursed]) {
+      let works = false
+      const fetch = async () => (works ? new Response() : Promise.reject(error))
+      const { service, lb } = setup(hosts('a'), { intervalMs: 1_000 }, {}, {}, { fetch })
+      service.pick()
+      await passMs(0)
+      expect((await service.explain()).excluded[0]?.reason).toMatch(/^health check: /)
+      works = true
+      await passMs(1_000)
+      expect(await candidates(service)).toEqual(['a'])
+      await lb.close()
+    }
+  })
+
+  it('whose round breaks down ends no other: it is told once', async () => {
+    const told = vi.spyOn(console, 'error').mockImplementation(() => {})
+    let broken = false
+    const clock = () => {
+      if (broken) throw new Error('no time')
+      return Date.now()
+    }
+    const { service, behaviours, lb } = setup(hosts('a', 'b'), { intervalMs: 1_000 }, {}, {}, { clock })
+    service.pick()
+    await passMs(0)
+    behaviours.a = 503
+    broken = true
+    await passMs(2_500)
+    broken = false
+    expect(await candidates(service)).toEqual(['a', 'b'])
+    await passMs(1_000)
+    expect(await candidates(service)).toEqual(['b'])
+    expect(told.mock.calls.map(String)).toEqual([expect.stringMatching(/a round of health checks of "s" threw/)])
+    told.mockRestore()
+    await lb.close()
+  })
+
   it('goes through the transport, never through a service of the same name (spring-cloud-commons 978)', async () => {
     const { transport, asked } = servers()
     const lb = createLoadBalancer({
@@ -498,6 +538,45 @@ describe('a list that changes', () => {
     await passMs(1_000)
     service.update(hosts('hang', 'a', 'n4', 'n5'))
     expect(await candidates(service)).toEqual(['a', 'n4'])
+  })
+
+  it('a second time in a round leaves the checks under way alone, of who is still listed', async () => {
+    const late = { afterMs: 40, status: 200 }
+    const { service, state, asked } = setup(hosts('a', 'b'), {}, { a: late, b: late, c: late })
+    service.pick()
+    await passMs(10)
+    service.update(hosts('a', 'b', 'c'))
+    expect([state.aborted, asked.length]).toEqual([2, 5])
+    await passMs(10)
+    service.update(hosts('c', 'a', 'd'))
+    expect([state.aborted, asked.length]).toEqual([3, 6])
+    await passMs(30)
+    expect(await candidates(service)).toEqual(['c', 'a', 'd'])
+    expect(service.stats()).toMatchObject({ healthChecks: 3 })
+  })
+
+  it('again and again in a round: no more than maxConcurrent checks are under way', async () => {
+    const { service, state, asked } = setup(hosts('a', 'b', 'c', 'd'), { maxConcurrent: 2 }, { a: 'hang', b: 'hang' })
+    service.pick()
+    for (let i = 0; i < 5; i++) {
+      service.update(hosts('a', 'b', 'c', 'd', `n${i}`))
+      await passMs(10)
+    }
+    // Of the first round and of the one that replaced it.
+    expect([asked.length, state.inFlight]).toEqual([4, 2])
+  })
+
+  it('for ever within its rounds: who was heard an interval ago is asked again', async () => {
+    const { service, behaviours } = setup(hosts('a'), { intervalMs: 1_000 })
+    service.pick()
+    for (let ms = 0; ms < 3_000; ms += 100) {
+      behaviours[`n${ms}`] = 'hang'
+      if (ms === 1_000) behaviours.a = 503
+      service.update(hosts('a', `n${ms}`))
+      await passMs(100)
+    }
+    expect(await candidates(service)).toEqual([])
+    expect((await service.explain()).excluded[0]?.reason).toBe('health check: status 503')
   })
 
   it('another port under the same id is another instance; other metadata is the same', async () => {
@@ -732,6 +811,31 @@ describe('check()', () => {
     expect(await late).toMatchObject({ code: 'EVENKEEL_TIMEOUT' })
     await passMs(5)
     expect(service.pick()).toBeDefined()
+  })
+
+  it('ends when all have been heard who were listed and still are, however fast lists change', async () => {
+    const late = { afterMs: 30, status: 200 }
+    const { service, behaviours, lb } = setup(hosts('a'), {}, { a: late, b: late })
+    let done = false
+    const check = service.check().then(() => {
+      done = true
+    })
+    for (let i = 0; i < 4; i++) {
+      behaviours[`n${i}`] = late
+      await passMs(10)
+      service.update(hosts('a', `n${i}`))
+      expect([i, done]).toEqual([i, false])
+    }
+    await passMs(0)
+    await check
+    expect(service.pick()?.instance.host).toBe('a')
+    await lb.close()
+  })
+
+  it('refuses limits that are none', async () => {
+    const { service, asked } = setup(hosts('a'), {})
+    await expect(service.check({ timeoutMs: -1 })).rejects.toMatchObject({ option: 'timeoutMs' })
+    expect(asked).toHaveLength(0)
   })
 
   it('is an error without health checks', async () => {

@@ -113,6 +113,19 @@ describe('a call is told', () => {
     expect(completed()[0]).toMatchObject({ request: { key: 'k', method: 'GET', url: '/x' }, previous })
   })
 
+  it('with the attempt and the hint of the lease, where that is one of a plan', async () => {
+    const { service, completed } = observed([fails, fails, ok], { hints: { s: 'configured' } })
+    for (const lease of service.plan({ hint: 'own' })) await lease.fetch('/x').catch(() => {})
+    expect(completed().map(({ attempt, request }) => [attempt, request.hint])).toEqual([
+      [1, 'own'],
+      [2, 'own'],
+      [3, 'own'],
+    ])
+    expect(completed().map(({ previous }) => previous.length)).toEqual([0, 1, 2])
+    await service.pick()?.fetch('/x')
+    expect(completed()[3]?.request.hint).toBe('configured')
+  })
+
   it('with a retryable status as a success, before it is tried again', async () => {
     const { lb, story } = observed([() => Promise.resolve(new Response('', { status: 503 })), ok], {
       retry: { statusCodes: [503] },
@@ -209,6 +222,37 @@ describe('a call is told', () => {
     }
   })
 
+  it('as failed where the transport answers with no Response, and the gauge goes down', async () => {
+    const { lb, service, story, completed } = observed([() => Promise.resolve(undefined as never)], { metrics: {} })
+    await expect(lb.fetch('http://s/')).rejects.toMatchObject({ code: 'EVENKEEL_CONFIG' })
+    expect(story()).toEqual(['Start 1', 'StartRequest 1', 'Complete 1 a FAILED'])
+    expect(completed()[0]?.error).toMatchObject({ option: 'fetch' })
+    const active = service.stats().meters.find(({ name }) => name === 'loadbalancer.requests.active')
+    expect(active?.count).toBe(0)
+  })
+
+  it('as discarded where the supplier that left nobody throws when it is asked why', async () => {
+    let asked = 0
+    const filter = () => {
+      if (asked++ > 0) throw new Error('asked again')
+      return []
+    }
+    const { lb, story } = observed([ok], { suppliers: [{ name: 'moody', filter }] })
+    await expect(lb.fetch('http://s/')).rejects.toMatchObject({ code: 'EVENKEEL_NO_INSTANCE' })
+    expect(story()).toEqual(['Start 1', 'Complete 1 DISCARD'])
+  })
+
+  it('once, where a response can’t be read', async () => {
+    const odd = Object.defineProperty(new Response('x'), 'body', {
+      get() {
+        throw new Error('no body here')
+      },
+    })
+    const { lb, story } = observed([() => Promise.resolve(odd)], { release: 'body' })
+    await expect(lb.fetch('http://s/')).rejects.toThrow('no body here')
+    expect(story()).toEqual(['Start 1', 'StartRequest 1', 'Complete 1 a FAILED'])
+  })
+
   it('as failed where the call itself can’t be sent, and nothing is left in flight', async () => {
     const { lb, service, story } = observed([
       () => {
@@ -279,6 +323,28 @@ describe('observers', () => {
       ["evenkeel: lifecycle observer's onStart threw", 'rejected'],
     ])
   })
+
+  it.each(['throws', 'rejects'])(
+    'beside them a policy’s done and metrics.tags that %s are reported once',
+    async (how) => {
+      const complaints = vi.spyOn(console, 'error').mockImplementation(() => {})
+      const mistake = (): never => {
+        const error = new Error('mistake')
+        if (how === 'rejects') return Promise.reject(error) as never
+        throw error
+      }
+      const policy = { name: 'own', pick: () => 0, done: () => mistake() }
+      const { lb, service } = observed([ok], { policy, metrics: { tags: () => mistake() } })
+      for (let i = 0; i < 2; i++) expect((await lb.fetch('http://s/')).status).toBe(200)
+      await new Promise((resolve) => setImmediate(resolve))
+      expect(complaints.mock.calls.map(([what]) => what).sort()).toEqual([
+        'evenkeel: metrics.tags threw',
+        'evenkeel: policy "own" threw',
+      ])
+      expect(service.stats().instances[0]).toMatchObject({ inFlight: 0, successes: 2 })
+      expect(service.stats().meters.map(({ count }) => count)).toEqual([0, 2])
+    },
+  )
 
   it('are called on their own object', async () => {
     class Counting implements Lifecycle {

@@ -76,6 +76,29 @@ describe('drain', () => {
     expect(restored).toEqual(['a:1', 'b:1'])
   })
 
+  it('ends also where every call waits for its list, and for whoever only looks', async () => {
+    const { service, time, lb } = make({ discovery: { name: 'registry', get: async () => abc }, cache: false })
+    await lb.fetch('http://s/')
+    service.drain('a:1', { forMs: 1_000 })
+    time.now = 2_000
+    expect((await service.explain()).candidates).toHaveLength(3)
+    service.drain('a:1', { forMs: 1_000 })
+    time.now = 3_000
+    expect(service.stats().instances[0]?.drained).toBe(false)
+    service.drain('a:1', { forMs: 1_000 })
+    time.now = 4_000
+    const hosts = new Set<string | undefined>()
+    for (let i = 0; i < 6; i++) hosts.add((await service.choose())?.instance.host)
+    expect(hosts.size).toBe(3)
+  })
+
+  it('of ids that never come back are kept within bounds, and cost no more each', () => {
+    const { service, reached } = make({ instances: abc })
+    for (let i = 0; i < 20_000; i++) service.drain(`gone-${i}`)
+    service.drain('a:1')
+    expect(reached()).toBe('bc')
+  })
+
   it('keeps a retry away from an instance that was drained meanwhile', async () => {
     const hosts: string[] = []
     const lb = createLoadBalancer({
@@ -162,6 +185,17 @@ describe('the timeline', () => {
     time.now = 1_500
     service.pick()?.done()
     expect(told(service.timeline('a:1'))).toContain('1500 a:1 last-picked')
+  })
+
+  it('keeps to its bound when leases of instances that have left are still sent', async () => {
+    const { service } = make({ instances: ['http://a:1'] })
+    for (let i = 0; i < 600; i++) {
+      service.update([`http://h${i}:1`])
+      const lease = service.pick()
+      service.update(['http://b:1'])
+      await lease?.fetch('/')
+    }
+    expect(service.timeline()).toHaveLength(1_000)
   })
 
   it('keeps the last thousand entries', () => {

@@ -257,6 +257,19 @@ const QUIRKS: Record<QuirkId, Quirk> = {
     spring: 'abc',
     evenkeel: '---',
   },
+  'api-version-bad-request': {
+    see(compat) {
+      const instances = [{ url: 'http://a:80', metadata: { API_VERSION: '1' } }]
+      const made = make(compat, { instances, suppliers: [apiVersion({ header: 'x-api-version', fallback: 'all' })] })
+      try {
+        return picks(made, 2, { headers: { 'x-api-version': '<script>' } })
+      } catch (error) {
+        return codeOf(error)
+      }
+    },
+    spring: 'EVENKEEL_CONFIG',
+    evenkeel: '--',
+  },
   'api-version-bad-instance': {
     see(compat) {
       const instances = [

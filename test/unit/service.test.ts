@@ -812,3 +812,16 @@ describe('a balancer', () => {
     ])
   })
 })
+
+it('with a registry any name makes a service, unless unknownService: "error" is written out', async () => {
+  const discovery = { name: 'registry', get: () => ['http://a:1'] }
+  const fetch = async () => new Response('ok')
+  const open = createLoadBalancer({ discovery, fetch, services: { known: {} } })
+  expect((await open.fetch('http://other/')).status).toBe(200)
+  const strict = createLoadBalancer({ discovery, fetch, services: { known: {} }, unknownService: 'error' })
+  expect((await strict.fetch('http://known/')).status).toBe(200)
+  const unknown = expect.objectContaining({ code: 'EVENKEEL_UNKNOWN_SERVICE' })
+  await expect(strict.fetch('http://other/')).rejects.toEqual(unknown)
+  expect(() => strict.pick('other')).toThrow(unknown)
+  expect(Object.keys(strict.stats())).toEqual(['known'])
+})

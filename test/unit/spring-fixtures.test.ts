@@ -23,7 +23,7 @@ const retries = (same: number, next: number) => ({
 const EXPECTED: Record<string, Expected> = {
   'cache-retry-health-check.yml': {
     // Health checks take "configurations: health-check", which the file does not have.
-    options: { defaults: { cache: { ttlMs: 5_000 }, retry: false }, services: { 'inventory-service': {} } },
+    options: { defaults: { cache: { ttlMs: 5_000 }, retry: false } },
     warnings: [
       [7, 'spring.cloud.loadbalancer.cache.capacity', /not a limit/],
       [
@@ -53,7 +53,7 @@ const EXPECTED: Record<string, Expected> = {
     ],
   },
   'ribbon-custom-rule.yml': {
-    options: { services: { 'user-service': {} } },
+    options: {},
     warnings: [[3, 'user-service.ribbon.NFLoadBalancerRuleClassName', /write com\.example\.CustomRule as a policy/]],
   },
   'ribbon-disabled.yml': { options: {}, warnings: [[5, 'spring.cloud.loadbalancer.ribbon.enabled', /can go/]] },

@@ -102,6 +102,38 @@ describe('the format', () => {
   })
 })
 
+describe('what fromSpring is called with', () => {
+  it.each<[string, unknown, unknown, string]>([
+    ['bytes', Buffer.from('a: 1'), {}, 'text must be the text of a file, not 4 bytes: decode them'],
+    [
+      'an array of bytes',
+      new Uint8Array(3),
+      {},
+      "text must be the text of a file, not 3 bytes: decode them, as readFile(path, 'utf8') does",
+    ],
+    ['a buffer', new ArrayBuffer(3), {}, 'text must be the text of a file, not 3 bytes'],
+    ['a promise', Promise.resolve(''), {}, 'text must be the text of a file, not a promise: await it'],
+    ['nothing', undefined, {}, 'text must be the text of a file, not undefined'],
+    ['a format', '', { format: 'toml' }, "format must be 'yaml' or 'properties', not \"toml\""],
+    ['profiles', '', { profiles: 'prod' }, 'profiles must be an array of names, not "prod"'],
+    ['a profile', '', { profiles: ['a', 1] }, 'profiles[1] must be a name, not 1'],
+    ['an environment', '', { environment: 'prod' }, 'environment must be an object of texts, not "prod"'],
+    ['a variable', '', { environment: { PORT: 80 } }, 'environment.PORT must be a text, not 80'],
+    ['options', '', null, 'options must be an object of options, not null'],
+  ])('is told of by name and value: %s', (_, text, options, message) => {
+    // biome-ignore lint/suspicious/noExplicitAny: the point is what types would refuse
+    expect(() => fromSpring(text as any, options as any)).toThrow(`fromSpring.${message}`)
+  })
+
+  it.each([
+    ['profile', 'did you mean profiles? accepted: format, profiles, environment'],
+    ['enviroment', 'did you mean environment?'],
+    ['encoding', 'accepted: format'],
+  ])('is told what there is: %s', (option, message) => {
+    expect(() => fromSpring('', { [option]: [] })).toThrow(`fromSpring has no option "${option}"; ${message}`)
+  })
+})
+
 describe('YAML', () => {
   it.each([
     ['on', true],

@@ -30,8 +30,68 @@ describe('an unknown key', () => {
     expect(warnings[0]?.message).toContain(`did you mean ${suggestion}?`)
   })
 
-  it('far from all others has no suggestion', () => {
-    expect(messages(`${PREFIX}.something.of.ours=1`)).toEqual(['not read: SCLB knows no such key'])
+  it.each([
+    // The fewest slips, part by part: a client named "retri" is none of them.
+    [`${PREFIX}.retri.enabled`, `${PREFIX}.retry.enabled`],
+    [`${PREFIX}.retry.enabeld`, `${PREFIX}.retry.enabled`],
+    [`${PREFIX}.health.check.interval`, `${PREFIX}.health-check.interval`],
+    [`${PREFIX}.helth-check.path.orders`, `${PREFIX}.health-check.path.orders`],
+    [`${PREFIX}.api-version.media-type-parameter[a/b]`, `${PREFIX}.api-version.media-type-parameters[a/b]`],
+    [`${PREFIX}.client.orders.retry.enabled`, `${PREFIX}.clients.orders.retry.enabled`],
+    [`${PREFIX}.clients[billing.eu].retri.enabled`, `${PREFIX}.clients[billing.eu].retry.enabled`],
+    [`${PREFIX}.clients.orders.interval`, `${PREFIX}.clients.orders.health-check.interval`],
+    ['spring.cloud.loadbalaner.zoen', `${PREFIX}.zone`],
+    ['spring.loadbalancer.orders.retry.enabled', `${PREFIX}.clients.orders.retry.enabled`],
+  ])('%s is suggested to be %s, which is read', (key, suggestion) => {
+    expect(messages(`${key}=1`)).toEqual([expect.stringMatching(/^not read: /)])
+    expect(messages(`${key}=1`)[0]).toMatch(new RegExp(`did you mean ${suggestion.replace(/[[\]]/g, '\\$&')}\\?$`))
+    expect(messages(`${suggestion}=1`).filter((message) => message.startsWith('not read'))).toEqual([])
+  })
+
+  it.each([
+    [`${PREFIX}.clients.inventory.zonee`, `${PREFIX}.zone`],
+    [`${PREFIX}.clients.inventory.cache.tll`, `${PREFIX}.cache.ttl`],
+    [`${PREFIX}.clients.inventory.ttl`, `${PREFIX}.cache.ttl`],
+    [`${PREFIX}.clients.billing.eu.zone`, `${PREFIX}.zone`],
+    [`${PREFIX}.inventory.zone`, `${PREFIX}.zone`],
+    ['spring.loadbalancer.clients.inventory.zone', `${PREFIX}.zone`],
+  ])('%s is told that it is global', (key, suggestion) => {
+    expect(messages(`${key}=1`)[0]).toContain(
+      `no such key; did you mean ${suggestion}? It is global: SCLB reads it for all clients only`,
+    )
+  })
+
+  it.each([
+    [`${PREFIX}.clients.billing.eu.retry.enabled`, `${PREFIX}.clients[billing.eu].retry.enabled`],
+    [`${PREFIX}.clients.billing.eu.hint.default`, `${PREFIX}.clients[billing.eu].hint.default`],
+    [`${PREFIX}.clients.a.b.c.configurations`, `${PREFIX}.clients[a.b.c].configurations`],
+    [`${PREFIX}.billing.eu.retry.enabled`, `${PREFIX}.clients[billing.eu].retry.enabled`],
+  ])('%s has an id that needs brackets', (key, suggestion) => {
+    const { options, warnings } = fromSpring(`${key}=true`)
+    expect(options).toEqual({})
+    expect(warnings.map(({ message }) => message)).toEqual([
+      `not read: SCLB knows no such key; did you mean ${suggestion}? An id with dots stands in brackets`,
+    ])
+  })
+
+  it('near one without effect says so', () => {
+    const note = 'It has no effect here either'
+    expect(messages(`${PREFIX}.cache.capacty=1`)[0]).toContain(`did you mean ${PREFIX}.cache.capacity? ${note}`)
+    expect(messages(`${PREFIX}.enabeld=false`)[0]).toContain(`did you mean ${PREFIX}.enabled? ${note}`)
+    expect(messages('ribbon.MaxTotalConnection=1')[0]).toContain('MaxTotalConnections? It is not translated either')
+    expect(messages('ribbon.MaxAutoRetrys=1')[0]).toMatch(/did you mean MaxAutoRetries\?$/)
+  })
+
+  it.each(['something.of.ours', 'outlier.enabled', 'rate.enabled', 'clients.orders.outlier.enabled'])(
+    '%s is far from all others and has no suggestion',
+    (name) => {
+      expect(messages(`${PREFIX}.${name}=1`)).toEqual(['not read: SCLB knows no such key'])
+    },
+  )
+
+  it('under a prefix that is misspelt has the prefix for a suggestion', () => {
+    expect(messages('spring.loadbalancer.something.of.ours=1')[0]).toContain(`did you mean one under ${PREFIX}?`)
+    expect(messages('spring.loadbalancer=1')[0]).toContain(`did you mean one under ${PREFIX}?`)
   })
 
   it('may be a map without a key', () => {
@@ -79,8 +139,10 @@ describe('a key without effect in Spring', () => {
   })
 
   it('is not said where one client makes use of it', () => {
-    const { options, warnings } = fromSpring(`${PREFIX}.subset.size=10\n${PREFIX}.clients.orders.configurations=subset`)
-    expect(options).toEqual({ services: { orders: { suppliers: [{ type: 'subset', size: 10 }] } } })
+    const { options, warnings } = fromSpring(
+      `${PREFIX}.subset.size=10\n${PREFIX}.clients.orders.configurations=subset\nserver.port=1`,
+    )
+    expect(options.services).toEqual({ orders: { suppliers: [{ type: 'subset', size: 10 }] } })
     expect(warnings).toEqual([])
   })
 
@@ -89,6 +151,55 @@ describe('a key without effect in Spring', () => {
     const { options, warnings } = fromSpring(`${backoff}.enabled=false\n${backoff}.min-backoff=1s`)
     expect(options.defaults?.retry).toEqual({ backoff: false })
     expect(warnings).toEqual([expect.objectContaining({ line: 2, message: expect.stringContaining('no effect') })])
+  })
+})
+
+describe('a client without options', () => {
+  const client = `${PREFIX}.clients.orders`
+
+  it.each([`${client}.zonee=a`, `${client}.zone=a`, `${client}.retry.enabled=true`, `${client}.cache.ttl=1s`])(
+    '%s gives no entry',
+    (text) => {
+      expect(fromSpring(text).options).toEqual({})
+    },
+  )
+
+  it('is left out beside one that has some', () => {
+    const { options } = fromSpring(
+      `${PREFIX}.configurations=weighted\n${client}.configurations=weighted\n${PREFIX}.clients.stock.configurations=default`,
+    )
+    expect(options).toEqual({ defaults: { preset: 'weighted' }, services: { stock: { preset: 'default' } } })
+  })
+
+  it('is kept if it is eager', () => {
+    expect(fromSpring(`${PREFIX}.eager-load.clients=orders`).options).toEqual({ services: { orders: { eager: true } } })
+  })
+})
+
+describe('a subset', () => {
+  const all = `${PREFIX}.configurations=subset`
+  const one = `${PREFIX}.clients.orders.configurations=subset`
+  const nameless = (text: string, environment = {}) =>
+    fromSpring(text, { environment }).warnings.filter(({ message }) => message.includes('instanceId'))
+
+  it.each([
+    ['of all', all, [`${PREFIX}.configurations`]],
+    ['of a client', one, [`${PREFIX}.clients.orders.configurations`]],
+    ['of both', `${all}\n${one}`, [`${PREFIX}.configurations`, `${PREFIX}.clients.orders.configurations`]],
+    ['of all, seen by a client', `${all}\n${PREFIX}.clients.orders.subset.size=3`, [`${PREFIX}.configurations`]],
+    ['with a name that nothing defines', `${all}\n${PREFIX}.subset.instance-id=\${POD}`, [`${PREFIX}.configurations`]],
+  ])('%s needs a name for this client', (_, text, keys) => {
+    expect(nameless(text).map(({ key }) => key)).toEqual(keys)
+    expect(nameless(text)[0]?.message).toContain('give createLoadBalancer an instanceId')
+  })
+
+  it.each<[string, string, Record<string, string>]>([
+    ['the key', `${all}\n${PREFIX}.subset.instance-id=web-1`, {}],
+    ["the client's key", `${one}\n${PREFIX}.clients.orders.subset.instance-id=web-1`, {}],
+    ['the application', `${all}\nspring.application.name=web`, {}],
+    ['the environment', all, { HOSTNAME: 'web-1' }],
+  ])('has one from %s', (_, text, environment) => {
+    expect(nameless(text, environment)).toEqual([])
   })
 })
 
@@ -183,6 +294,9 @@ describe('instances in the file', () => {
 
   it('have no other keys', () => {
     expect(instance('@[0].host=a\n@[0].hots=b').warnings[0]?.message).toContain('did you mean host?')
+    expect(instance('@[0].host=a\n@[0].metadta.zone=b').warnings[0]?.message).toContain('did you mean metadata.zone?')
+    expect(instance('@[0].host=a\n@[0].metadata=b').warnings[0]?.message).toContain('did you mean metadata.<key>?')
+    expect(instance('@[0].host=a\n@[0].servic-id=b').warnings[0]?.message).not.toContain('did you mean')
     expect(instance('@.host=a').warnings[0]?.message).toContain('<service id>[0].<key>')
   })
 
