@@ -5,7 +5,6 @@ import type { Quirks } from '../compat/quirks.js'
 import type { FetchLike, ServiceInstance } from '../types/instance.js'
 import type { Lease, Outcome, PickRequest } from '../types/request.js'
 import { DISPOSE } from './dispose.js'
-import type { OpenRecord } from './traces.js'
 
 /** What a lease needs of its service. */
 export interface LeaseOwner {
@@ -25,8 +24,6 @@ export class ServiceLease implements Lease {
   readonly request: PickRequest
   /** When it was picked or sent, in the clock's ms; undefined where nobody measures. */
   startedAt: number | undefined
-  /** What `recent()` tells of it, if it is one of those. */
-  record: OpenRecord | undefined
   readonly #owner: LeaseOwner
   /** Its instance's row in the core, until it is done. */
   #row: number

@@ -71,7 +71,7 @@ export class BalancedService implements Service, LeaseOwner {
   readonly #openLeases: OpenLeases | undefined
   readonly #resources: Resources
   #closed = false
-  /** Neither the list nor the leases grow old: a pick looks at nothing but its candidates. */
+  /** Neither the list nor the leases grow old, and no pick is remembered: one looks at nothing but its candidates. */
   readonly #isTimeless: boolean
   /** And no drain is about to end. */
   #timeless: boolean
@@ -118,7 +118,7 @@ export class BalancedService implements Service, LeaseOwner {
       },
     })
     this.source.gate = this.health
-    this.#isTimeless = isStatic && this.#openLeases === undefined && this.health === undefined
+    this.#isTimeless = isStatic && [this.#openLeases, this.health, this.#traces].every((part) => part === undefined)
     this.#timeless = this.#isTimeless
     if (settings.instances === undefined) return
     try {
@@ -142,7 +142,7 @@ export class BalancedService implements Service, LeaseOwner {
 
   /** As `pick`, for one attempt of a call. */
   take(request: PickRequest, attempt: number, waitUntil: WaitUntil, avoidPrevious?: boolean): ServiceLease | undefined {
-    if (this.#timeless) return this.#takeFromList(request, attempt, undefined, avoidPrevious)
+    if (this.#timeless) return this.#takeTimeless(request, attempt, avoidPrevious)
     const nowMs = this.clock()
     if (!this.#hasList(nowMs, waitUntil)) return undefined
     return this.#takeFromList(request, attempt, nowMs, avoidPrevious)
@@ -156,16 +156,28 @@ export class BalancedService implements Service, LeaseOwner {
     return this.#takeFromList(request, attempt, nowMs)
   }
 
-  /** @param knownMs the time, where it had to be looked at anyway */
+  /** Where nothing grows old and nobody listens: no clock, no more than the lease. */
+  #takeTimeless(request: PickRequest, attempt: number, avoidPrevious?: boolean): ServiceLease | undefined {
+    const { picker } = this
+    const nowMs = picker.timed ? this.clock() : undefined
+    const row = picker.pickRow(request, nowMs ?? 0, avoidPrevious)
+    if (picker.fellBack.length > 0) this.#tellFallbacks()
+    if (row >= 0)
+      return new ServiceLease(this, this.roster.members.byRow[row] as ServiceInstance, row, attempt, request, nowMs)
+    this.counters.noInstance++
+    return undefined
+  }
+
+  /** @param knownMs the time, which had to be looked at anyway */
   #takeFromList(
     request: PickRequest,
     attempt: number,
-    knownMs: number | undefined,
+    knownMs: number,
     avoidPrevious?: boolean,
   ): ServiceLease | undefined {
     if (this.#traces?.isDue()) return this.#takeTraced(this.#traces, request, attempt, avoidPrevious)
     const { picker } = this
-    const nowMs = picker.timed ? (knownMs ?? this.clock()) : undefined
+    const nowMs = picker.timed ? knownMs : undefined
     const row = picker.pickRow(request, nowMs ?? 0, avoidPrevious)
     if (picker.fellBack.length > 0) this.#tellFallbacks()
     if (row < 0) {
@@ -173,7 +185,7 @@ export class BalancedService implements Service, LeaseOwner {
       return undefined
     }
     const lease = this.#opened(row, attempt, request, nowMs)
-    if (knownMs !== undefined) this.#timeline.picked(lease.instance, knownMs)
+    this.#timeline.picked(lease.instance, knownMs)
     return lease
   }
 
@@ -197,7 +209,7 @@ export class BalancedService implements Service, LeaseOwner {
       return undefined
     }
     const lease = this.#opened(traced.row, attempt, request, at)
-    lease.record = record
+    traces.opened(lease, record)
     this.#timeline.picked(lease.instance, at)
     return lease
   }
@@ -371,7 +383,7 @@ export class BalancedService implements Service, LeaseOwner {
       return exports.complete(block, row, ENDED_SUCCESS)
     }
     this.#openLeases?.remove(lease)
-    if (lease.record !== undefined) lease.record.outcome = statusOf(outcome)
+    this.#traces?.ended(lease, statusOf(outcome))
     if (!this.#closed) settleFully(this, lease, row, outcome)
   }
 

@@ -2,6 +2,7 @@
 
 import type { PickRecord } from '../types/answers.js'
 import { layersOf } from './explain.js'
+import type { ServiceLease } from './lease.js'
 import type { TracedPick } from './picker.js'
 import type { BalancedService } from './service.js'
 
@@ -13,6 +14,7 @@ export class Traces {
   readonly #every: number
   readonly #keep: number
   readonly #records: OpenRecord[] = []
+  readonly #open = new WeakMap<ServiceLease, OpenRecord>()
   #picks = 0
 
   constructor(every: number, keep: number) {
@@ -23,6 +25,16 @@ export class Traces {
   /** Counts a pick: whether it is one to remember. The first is. */
   isDue(): boolean {
     return this.#picks++ % this.#every === 0
+  }
+
+  /** Until its end the record waits for the outcome. */
+  opened(lease: ServiceLease, record: OpenRecord): void {
+    this.#open.set(lease, record)
+  }
+
+  ended(lease: ServiceLease, outcome: NonNullable<PickRecord['outcome']>): void {
+    const record = this.#open.get(lease)
+    if (record !== undefined) record.outcome = outcome
   }
 
   add(record: OpenRecord): void {
