@@ -299,3 +299,38 @@ it('a change of the list says what it was', () => {
   service.update(['http://a:1', 'http://d:1'])
   expect(changes[0]?.removed.map(({ host }) => host)).toEqual(['b', 'c'])
 })
+
+it('stats tell for how long an instance has been left out as ill', async () => {
+  const { service, time } = make({
+    instances: abc,
+    healthCheck: { accept: () => healthy },
+  })
+  let healthy = true
+  await service.check()
+  healthy = false
+  time.now = 2_000
+  await service.check()
+  time.now = 5_000
+  expect(service.stats().instances.map(({ ejectedForMs }) => ejectedForMs)).toEqual([3_000, 3_000, 3_000])
+  healthy = true
+  await service.check()
+  expect(service.stats().instances.map(({ ejectedForMs }) => ejectedForMs)).toEqual([0, 0, 0])
+  service.stopped('a:1')
+})
+
+it('a registry that fails while another lists is counted, and told like any failure', async () => {
+  const failing = {
+    name: 'failing',
+    get() {
+      throw new Error('down')
+    },
+  }
+  const { service } = make({ discovery: [failing, { name: 'good', get: () => abc }] })
+  const told: unknown[] = []
+  service.on('discoveryError', ({ error }) => told.push((error as Error).message))
+  expect((await service.choose())?.instance.port).toBe(1)
+  expect(told).toEqual(['down'])
+  expect(service.stats().discoveryErrors).toBe(1)
+  expect(service.state).toBe('ready')
+  expect((await service.explain()).source).toMatchObject({ from: 'good', 'failing.failed': 'down' })
+})
