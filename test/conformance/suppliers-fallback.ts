@@ -143,8 +143,8 @@ export const cases: Case[] = [
   {
     name: 'fallback: what is none is refused, and so is one beside strict',
     run() {
-      for (const make of [zonePreference, hint, version]) {
-        expect(thrown(() => make({ fallback: 'some' as 'all' }))).to.include({ option: `${make.name}.fallback` })
+      for (const [name, make] of Object.entries({ zonePreference, hint, version })) {
+        expect(thrown(() => make({ fallback: 'some' as 'all' }))).to.include({ option: `${name}.fallback` })
         expect(thrown(() => make({ strict: true, fallback: 'stable' }))).to.include({ code: 'EVENKEEL_CONFIG' })
         make({ strict: true, fallback: 'none' })
         make({ strict: false, fallback: 'all' })
