@@ -7,11 +7,6 @@ import type { Property, PropertyDocument } from './property.js'
 const GUARDS = ['spring.config.activate.onprofile', 'spring.profiles']
 const PLATFORM_GUARD = 'spring.config.activate.oncloudplatform'
 
-export function isGuard(property: Property): boolean {
-  const name = relaxedName(property.elements)
-  return GUARDS.includes(name) || name === PLATFORM_GUARD
-}
-
 /** The guard for a cloud platform, which nothing here can know. */
 export function platformGuard(document: PropertyDocument): Property | undefined {
   return document.find(({ elements }) => relaxedName(elements) === PLATFORM_GUARD)
