@@ -9,6 +9,7 @@ import { pickRoundRobin } from './round-robin'
 
 export { createBlock, freeBlock, reserveRows, resetRow } from './block'
 export { pickRandom } from './draw'
+export { exclude, includeAll } from './excluded'
 export { expNegative } from './exp'
 export { createColumn, cutMatching, matchBits } from './filter'
 export { quantile } from './histogram'
@@ -19,6 +20,15 @@ export { createCut, createList, freeList, weighList } from './list'
 export { pickPeakEwma } from './peak-ewma'
 export { nextF64, seedBlock, startAt } from './prng'
 export { pickRoundRobin } from './round-robin'
+export {
+  activeRequests,
+  endRequest,
+  isTripped,
+  meanResponseMs,
+  openServerStats,
+  startRequest,
+  trippedUntil,
+} from './server-stats'
 export { cutSubset } from './subset'
 
 export function abiVersion(): i32 {

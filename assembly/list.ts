@@ -4,14 +4,17 @@ import {
   LIST_LENGTH,
   LIST_MEAN_WEIGHT,
   LIST_ORDER,
+  LIST_PLAN,
   LIST_POSITIONS,
   LIST_ROWS,
   LIST_STRAIGHT,
   LIST_TABLE,
   ORDER_EQUAL,
   ORDER_INTERLEAVED,
+  ORDER_WEIGHTED,
   ROW_WEIGHT,
 } from './layout'
+import { dropPlan } from './plan'
 import { buildRotation } from './rotation'
 import { reducedWeights } from './weights'
 
@@ -24,6 +27,7 @@ export function createList(length: i32): usize {
   store<usize>(list, 0, LIST_TABLE)
   store<f64>(list, 1, LIST_MEAN_WEIGHT)
   store<i32>(list, 0, LIST_STRAIGHT)
+  store<usize>(list, 0, LIST_PLAN)
   return list
 }
 
@@ -39,6 +43,7 @@ export function freeList(list: usize): void {
   const table = load<usize>(list, LIST_TABLE)
   if (positions) heap.free(positions)
   if (table) heap.free(table)
+  dropPlan(list)
   heap.free(list)
 }
 
@@ -48,18 +53,25 @@ export function freeList(list: usize): void {
  */
 export function weighList(block: usize, list: usize, order: i32): void {
   const length = load<i32>(list, LIST_LENGTH)
-  if (length < 2 || load<usize>(list, LIST_TABLE)) return
+  if (length < 2 || load<i32>(list, LIST_ORDER) !== ORDER_EQUAL) return
   const weights = reducedWeights(block, list)
   if (!weights) return
   store<i32>(list, order, LIST_ORDER)
-  store<usize>(
-    list,
-    order === ORDER_INTERLEAVED ? buildRotation(weights, length) : buildCumulative(weights, length),
-    LIST_TABLE,
-  )
+  if (order !== ORDER_WEIGHTED) {
+    store<usize>(
+      list,
+      order === ORDER_INTERLEAVED ? buildRotation(weights, length) : buildCumulative(weights, length),
+      LIST_TABLE,
+    )
+  }
   // In the unit of the rows' weights, so that inFlight × mean / weight has none.
   store<f64>(list, meanWeight(block, list), LIST_MEAN_WEIGHT)
   heap.free(weights)
+}
+
+/** Whether weights are attached, and not all alike. */
+export function isWeighted(list: usize): bool {
+  return load<i32>(list, LIST_ORDER) !== ORDER_EQUAL
 }
 
 function meanWeight(block: usize, list: usize): f64 {

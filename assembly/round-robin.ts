@@ -1,6 +1,6 @@
 import { addTo } from './atomic'
 import { nextInBlock } from './cumulative'
-import { BLOCK_CURSOR, LIST_ORDER, ORDER_EQUAL, ORDER_INTERLEAVED } from './layout'
+import { BLOCK_CURSOR, LIST_ORDER, LIST_TABLE, ORDER_INTERLEAVED } from './layout'
 import { lengthOf } from './list'
 import { nextInterleaved } from './rotation'
 
@@ -9,9 +9,8 @@ import { nextInterleaved } from './rotation'
  * interleaved rotation: a policy that wraps round robin goes over it in blocks.
  */
 export function pickRoundRobin(block: usize, list: usize): i32 {
-  const order = load<i32>(list, LIST_ORDER)
-  if (order === ORDER_EQUAL) return nextInTurn(block, list)
-  return order === ORDER_INTERLEAVED ? nextInterleaved(block, list) : nextInBlock(block, list)
+  if (!load<usize>(list, LIST_TABLE)) return nextInTurn(block, list)
+  return load<i32>(list, LIST_ORDER) === ORDER_INTERLEAVED ? nextInterleaved(block, list) : nextInBlock(block, list)
 }
 
 /**

@@ -1,4 +1,4 @@
-/** @module SCLB's behaviours that are known defects: off unless asked for. docs/quirks.md tells both sides of each. */
+/** @module SCLB's and Ribbon's behaviours that are known defects: off unless asked for. docs/quirks.md tells both sides. */
 
 import { ConfigError, show } from '../errors.js'
 
@@ -41,7 +41,30 @@ export const SPRING_QUIRKS = [
   'composite-stops-at-error',
 ] as const
 
-export type QuirkId = (typeof SPRING_QUIRKS)[number]
+/** In the order of docs/quirks.md. */
+export const RIBBON_QUIRKS = [
+  'ribbon-counter',
+  'ribbon-ten-probes',
+  'ribbon-random-index',
+  'ribbon-weights-lifetime',
+  'ribbon-weights-zero-first',
+  'ribbon-best-ignores-alive',
+  'ribbon-zone-draw-per-server',
+  'ribbon-zone-drops-good',
+  'ribbon-zone-preference-again',
+  'ribbon-subset-biased-shuffle',
+  'ribbon-refresh-revives',
+  'ribbon-ping-serial',
+  'ribbon-ping-content-only',
+  'ribbon-prime-ready-on-failure',
+  'ribbon-percentiles-empty',
+  'ribbon-next-may-repeat',
+  'ribbon-split-at-colon',
+] as const
+
+const QUIRKS: readonly unknown[] = [...SPRING_QUIRKS, ...RIBBON_QUIRKS]
+
+export type QuirkId = (typeof SPRING_QUIRKS)[number] | (typeof RIBBON_QUIRKS)[number]
 
 export type Quirks = ReadonlySet<QuirkId>
 
@@ -51,13 +74,15 @@ export const NO_QUIRKS: Quirks = new Set()
 export function quirksOf(compat: unknown): Quirks {
   if (compat === undefined) return NO_QUIRKS
   if (compat === 'spring') return new Set(SPRING_QUIRKS)
-  if (compat === 'ribbon') throw new ConfigError("compat: 'ribbon' is not supported yet", { option: 'compat' })
+  if (compat === 'ribbon') return new Set(RIBBON_QUIRKS)
   if (!Array.isArray(compat)) {
-    throw new ConfigError(`compat must be 'spring' or an array of quirk ids, not ${show(compat)}`, { option: 'compat' })
+    throw new ConfigError(`compat must be 'spring', 'ribbon' or an array of quirk ids, not ${show(compat)}`, {
+      option: 'compat',
+    })
   }
   for (const [i, id] of compat.entries()) {
-    if ((SPRING_QUIRKS as readonly unknown[]).includes(id)) continue
-    throw new ConfigError(`compat[${i}]: there is no quirk ${show(id)}; known: ${SPRING_QUIRKS.join(', ')}`, {
+    if (QUIRKS.includes(id)) continue
+    throw new ConfigError(`compat[${i}]: there is no quirk ${show(id)}; known: ${QUIRKS.join(', ')}`, {
       option: `compat[${i}]`,
     })
   }

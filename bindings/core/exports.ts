@@ -41,6 +41,26 @@ export interface CoreExports {
   ): void
   quantile(block: Pointer, row: number, q: number): number
 
+  /** Until `includeAll`, policies that go by a key pass this row over. */
+  exclude(row: number): void
+  includeAll(): void
+
+  openServerStats(
+    block: Pointer,
+    threshold: number,
+    factorMs: number,
+    mostMs: number,
+    activeExpiryMs: number,
+    failureWindowMs: number,
+    requestWindowMs: number,
+  ): void
+  startRequest(block: Pointer, row: number, nowMs: number): void
+  endRequest(block: Pointer, row: number, nowMs: number, ms: number, verdict: number): void
+  trippedUntil(block: Pointer, row: number): number
+  isTripped(block: Pointer, row: number, nowMs: number): number
+  activeRequests(block: Pointer, row: number, nowMs: number): number
+  meanResponseMs(block: Pointer, row: number): number
+
   pickRoundRobin(block: Pointer, list: Pointer): number
   leaseRoundRobin(block: Pointer, list: Pointer): number
   pickRandom(block: Pointer, list: Pointer): number

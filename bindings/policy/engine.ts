@@ -1,26 +1,58 @@
 /** @module How a built-in policy reaches the core. */
 
-import { ORDER_BLOCK, ORDER_DRAW, ORDER_INTERLEAVED } from '../../assembly/layout.js'
+import { ORDER_BLOCK, ORDER_DRAW, ORDER_INTERLEAVED, ORDER_WEIGHTED } from '../../assembly/layout.js'
+import type { Quirks } from '../compat/quirks.js'
 import type { CoreExports, Pointer } from '../core/exports.js'
 import { ConfigError } from '../errors.js'
 import { CandidateList } from '../service/candidates.js'
 import type { Policy } from '../types/extension.js'
+import type { PickRequest } from '../types/request.js'
+import type { Recorder } from './recorder.js'
 
 export interface Engine {
   /** Reads the clock at pick and at done. */
   readonly timed: boolean
-  /** How the core lays out attached weights for it: a rotation, or to be drawn from. */
-  readonly weights: 'rotate' | 'draw'
+  /** How the core lays out attached weights for it: a rotation, to be drawn from, or by a plan of the policy's own. */
+  readonly weights: 'rotate' | 'draw' | 'plan'
   /** Time after which a latency counts 1/e in the moving average. */
   readonly decayMs: number
   /** Peak EWMA: jumps to a slower sample at once, and takes a failure for a latency of this many ms (0: does not). */
   readonly peak?: { readonly failureRttMs: number }
   /** Explicit first place of a rotation. */
   readonly start?: number
+  /** Passes over what a call has tried by itself, from the same list (`exclude` in the core). */
+  readonly walksOn?: boolean
+  /** What the core keeps of each instance for it. */
+  readonly recorders?: readonly Recorder[]
+  /** Once for each list that is picked from, before the first pick: what the core can't know by itself. */
+  prepare?(list: CandidateList): void
   /** Index of the choice, −1 for none. */
-  pick(core: CoreExports, block: Pointer, list: Pointer, nowMs: number): number
+  pick(
+    core: CoreExports,
+    block: Pointer,
+    handle: Pointer,
+    nowMs: number,
+    request: PickRequest,
+    list: CandidateList,
+  ): number
   /** The same, and counts it in flight: its row. */
-  lease(core: CoreExports, block: Pointer, list: Pointer, nowMs: number): number
+  lease(
+    core: CoreExports,
+    block: Pointer,
+    handle: Pointer,
+    nowMs: number,
+    request: PickRequest,
+    list: CandidateList,
+  ): number
+}
+
+/** What a policy may know of the service it works in. */
+export interface EngineContext {
+  readonly serviceId: string
+  readonly quirks: Quirks
+  readonly zone: string | undefined
+  /** Names this client among its fellows. */
+  readonly instanceId: string | undefined
 }
 
 /** Finagle's and linkerd's. */
@@ -28,27 +60,32 @@ export const DEFAULT_DECAY_MS = 10_000
 
 const ENGINE = Symbol('evenkeel.engine')
 
-export function corePolicy(name: string, engine: Engine): Policy {
-  const policy: Policy & { [ENGINE]: Engine } = {
+type EngineFor = (context: EngineContext) => Engine
+
+/** @param engine how it works; a function where that depends on the service, asked once for each */
+export function corePolicy(name: string, engine: Engine | EngineFor): Policy {
+  const policy: Policy & { [ENGINE]: EngineFor } = {
     name,
-    pick(candidates, context) {
+    pick(candidates, { nowMs, request }) {
       if (!(candidates instanceof CandidateList)) {
         throw new ConfigError(`${name} picks from the candidates that a service hands to a policy, no others`)
       }
-      const { core, members } = candidates.tree
-      return engine.pick(core.exports, members.block, candidates.handle, context.nowMs)
+      const { core, members, engines } = candidates.tree
+      return engines.pick(engines.of(policy) as Engine, core.exports, members.block, candidates, nowMs, request)
     },
-    [ENGINE]: engine,
+    [ENGINE]: typeof engine === 'function' ? engine : () => engine,
   }
   return policy
 }
 
-export function engineOf(policy: Policy): Engine | undefined {
-  return (policy as { [ENGINE]?: Engine })[ENGINE]
+/** The engine of a built-in policy in one service; undefined: it is a policy of the user's own. */
+export function engineOf(policy: Policy, context: EngineContext): Engine | undefined {
+  return (policy as { [ENGINE]?: EngineFor })[ENGINE]?.(context)
 }
 
 /** What `weighList` is told. Policies of the user's own may wrap any built-in one: drawing suits them best. */
 export function orderFor(engine: Engine | undefined, rotation: 'interleaved' | 'block'): number {
   if (engine === undefined || engine.weights === 'draw') return ORDER_DRAW
+  if (engine.weights === 'plan') return ORDER_WEIGHTED
   return rotation === 'block' ? ORDER_BLOCK : ORDER_INTERLEAVED
 }

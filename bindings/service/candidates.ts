@@ -3,8 +3,10 @@
 import { LIST_LENGTH, LIST_POSITIONS, LIST_ROWS, LIST_STRAIGHT, ORDER_EQUAL } from '../../assembly/layout.js'
 import type { Core } from '../core/core.js'
 import type { Pointer } from '../core/exports.js'
+import type { Engine } from '../policy/engine.js'
 import type { Candidates } from '../types/extension.js'
 import type { ServiceInstance } from '../types/instance.js'
+import type { Engines } from './engines.js'
 import type { Members } from './members.js'
 import { MemoBudget, StageMemo } from './memo.js'
 import type { Resources } from './resources.js'
@@ -19,6 +21,8 @@ export class CandidateList implements Candidates {
   /** Weights are attached: policies go by them. */
   readonly weighted: boolean
   readonly tree: CandidateTree
+  /** The policy whose preparation the list holds in the core. */
+  preparedFor: Engine | undefined
   readonly #memos: StageMemo[] = []
 
   constructor(tree: CandidateTree, instances: readonly ServiceInstance[], handle: Pointer, weighted: boolean) {
@@ -89,6 +93,7 @@ interface Column {
 export class CandidateTree {
   readonly core: Core
   readonly members: Members
+  readonly engines: Engines
   /** The order that the policy picks a weighted list by. */
   readonly order: number
   readonly root: CandidateList
@@ -98,9 +103,10 @@ export class CandidateTree {
   readonly #resources: Resources
   readonly #budgets: MemoBudget[] = []
 
-  constructor(core: Core, resources: Resources, order: number) {
+  constructor(core: Core, resources: Resources, engines: Engines, order: number) {
     const { members } = resources
     this.core = core
+    this.engines = engines
     this.members = members
     this.#resources = resources
     this.order = order

@@ -108,6 +108,12 @@ export class Members {
     return (this.#members.get(instance.instanceId) as Member).row
   }
 
+  /** −1: it is not of the list in force. */
+  rowOfListed(instance: ServiceInstance): number {
+    const member = this.#members.get(instance.instanceId)
+    return member !== undefined && isSameInstance(member.instance, instance) ? member.row : -1
+  }
+
   /** The instance in force under this id. */
   get(instanceId: string): ServiceInstance | undefined {
     return this.#members.get(instanceId)?.instance

@@ -7,7 +7,7 @@ import type { Core } from '../core/core.js'
 import type { Pointer } from '../core/exports.js'
 import { ClosedError, ConfigError, show } from '../errors.js'
 import { isSameInstance } from '../instance.js'
-import { DEFAULT_DECAY_MS, type Engine, engineOf, orderFor } from '../policy/engine.js'
+import { DEFAULT_DECAY_MS, type Engine, orderFor } from '../policy/engine.js'
 import { entropy } from '../runtime/host.js'
 import { type Stage, type StageContext, stageOf, withHiddenRequest } from '../supplier/stage.js'
 import type { PickContext, Policy } from '../types/extension.js'
@@ -16,6 +16,7 @@ import type { PickRequest } from '../types/request.js'
 import { type CandidateList, CandidateTree } from './candidates.js'
 import { Chain } from './chain.js'
 import type { Counters } from './counters.js'
+import { Engines, prepareFor } from './engines.js'
 import type { Members } from './members.js'
 import type { Step } from './memo.js'
 import type { Resources } from './resources.js'
@@ -47,6 +48,8 @@ export interface TracedPick {
   readonly candidates: number
 }
 
+const NOTHING: readonly number[] = []
+
 export class Picker {
   readonly chain: Chain
   /** How the built-in policy works in the core; undefined: a policy of the user's own. */
@@ -55,6 +58,7 @@ export class Picker {
   readonly averaging: Pick<Engine, 'peak' | 'decayMs'>
   /** Whether picks need to know the time. */
   readonly timed: boolean
+  readonly engines: Engines
   /** What fell back since this was last emptied, while somebody listens. */
   readonly fellBack: Step[] = []
 
@@ -71,6 +75,8 @@ export class Picker {
   readonly #foreign: boolean
   /** What every request picks from, where that depends on none: straight to the core. */
   #settled: CandidateList | undefined
+  /** Rows of the last list that its pick must pass over. */
+  #excluded: readonly number[] = NOTHING
   #seeded = false
   #drawsNothing = false
   /** How many candidates the last pick had that went by the chain. */
@@ -92,8 +98,9 @@ export class Picker {
     this.#serviceId = serviceId
     this.#seed = host.seed
     this.#owner = owner
-    this.engine = engineOf(settings.policy)
-    this.timed = this.engine?.timed ?? true
+    this.engines = new Engines(core, this.#block, { serviceId, quirks, zone, instanceId })
+    this.engine = this.engines.of(settings.policy)
+    this.timed = (this.engine?.timed ?? true) || this.engines.recorders.length > 0
     this.averaging = this.engine ?? { decayMs: DEFAULT_DECAY_MS }
     this.#order = orderFor(this.engine, settings.weighing?.order ?? 'interleaved')
     const context: StageContext = {
@@ -133,7 +140,7 @@ export class Picker {
   pickRow(request: PickRequest, nowMs: number, avoid: boolean | undefined): number {
     const settled = this.#settled
     if (settled !== undefined && request.previous === undefined) {
-      return (this.engine as Engine).lease(this.core.exports, this.#block, settled.handle, nowMs)
+      return (this.engine as Engine).lease(this.core.exports, this.#block, settled.handle, nowMs, request, settled)
     }
     return this.#pickRowByChain(request, nowMs, avoid)
   }
@@ -244,16 +251,35 @@ export class Picker {
     const all = this.chain.candidates(tree, request, this.#onFallback)
     if (!request.previous?.length || !(avoid ?? this.chain.retries.avoidPrevious)) return all
     const step = this.chain.withoutPrevious(tree, all, request)
-    if (step.fellBack) this.#onFallback(step)
     if (step.list !== all) tree.retire(step.list)
+    if (step.fellBack) {
+      this.#onFallback(step)
+    } else if (this.engine?.walksOn && !this.chain.retries.oneRow) {
+      this.#excluded = request.previous.map((instance) => this.#members.rowOfListed(instance))
+      return all
+    }
     return step.list
   }
 
   #leaseFrom(list: CandidateList, request: PickRequest, nowMs: number): number {
+    const row = this.#rowFrom(list, request, nowMs)
+    if (row >= 0) this.engines.started(row, nowMs)
+    return row
+  }
+
+  #rowFrom(list: CandidateList, request: PickRequest, nowMs: number): number {
     const { engine } = this
     const { exports } = this.core
-    if (engine !== undefined) return engine.lease(exports, this.#block, list.handle, nowMs)
-    return exports.acquire(this.#block, list.handle, this.#pickIndex(list, request, nowMs))
+    if (engine === undefined) return exports.acquire(this.#block, list.handle, this.#pickIndex(list, request, nowMs))
+    prepareFor(engine, list)
+    if (this.#excluded.length === 0) return engine.lease(exports, this.#block, list.handle, nowMs, request, list)
+    for (const row of this.#excluded) exports.exclude(row)
+    this.#excluded = NOTHING
+    try {
+      return engine.lease(exports, this.#block, list.handle, nowMs, request, list)
+    } finally {
+      exports.includeAll()
+    }
   }
 
   #tellSelected(row: number, request: PickRequest): void {
@@ -267,7 +293,7 @@ export class Picker {
 
   #pickIndex(list: CandidateList, request: PickRequest, nowMs: number): number {
     const { engine } = this
-    if (engine !== undefined) return engine.pick(this.core.exports, this.#block, list.handle, nowMs)
+    if (engine !== undefined) return this.engines.pick(engine, this.core.exports, this.#block, list, nowMs, request)
     if (list.length === 0) return -1
     const context: PickContext = { request, nowMs, random: () => this.random() }
     const index = this.#policy.pick(list, context)
@@ -284,10 +310,16 @@ export class Picker {
     const serviceId = this.#serviceId
     if (this.#resources.givenBack) throw new ClosedError(`service "${serviceId}" is closed`, { serviceId })
     if (!this.#seeded) this.#sow()
-    const tree = new CandidateTree(this.core, this.#resources, this.#order)
+    const tree = new CandidateTree(this.core, this.#resources, this.engines, this.#order)
     this.#resources.tree = tree
-    if (!this.#foreign) this.#settled = this.chain.settled(tree)
+    if (!this.#foreign && this.engines.recorders.length === 0) this.#settle(tree)
     return tree
+  }
+
+  #settle(tree: CandidateTree): void {
+    const settled = this.chain.settled(tree)
+    if (settled !== undefined) prepareFor(this.engine as Engine, settled)
+    this.#settled = settled
   }
 
   #sow(): void {

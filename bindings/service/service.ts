@@ -223,6 +223,7 @@ export class BalancedService implements Service, LeaseOwner {
       return undefined
     const row = members.rowOf(current)
     this.#core.exports.acquireRow(members.block, row)
+    if (this.picker.engines.recorders.length > 0) this.picker.engines.started(row, this.clock())
     return this.#opened(row, attempt, request, undefined)
   }
 
@@ -379,7 +380,7 @@ export class BalancedService implements Service, LeaseOwner {
   settle(lease: ServiceLease, row: number, outcome: Outcome): void {
     const { exports } = this.#core
     const { block } = this.roster.members
-    if (outcome === SUCCESS && this.#timeless && lease.startedAt === undefined) {
+    if (outcome === SUCCESS && this.#timeless && lease.startedAt === undefined && !this.picker.timed) {
       return exports.complete(block, row, ENDED_SUCCESS)
     }
     this.#openLeases?.remove(lease)

@@ -12,8 +12,11 @@ export function settleFully(service: BalancedService, lease: ServiceLease, row: 
   const { picker, clock, roster } = service
   const { exports } = picker.core
   const { block } = roster.members
+  const { engines } = picker
   if (outcome.cancelled) {
     exports.complete(block, row, ENDED_CANCELLED)
+    if (engines.recorders.length > 0)
+      engines.ended(row, { outcome, failed: false, latencyMs: Number.NaN, nowMs: clock() })
     return tellPolicy(service, lease, outcome, Number.NaN)
   }
   const failed = outcome.error !== undefined || isFailureStatus(outcome.status)
@@ -27,6 +30,7 @@ export function settleFully(service: BalancedService, lease: ServiceLease, row: 
   } else {
     exports.complete(block, row, ended)
   }
+  if (engines.recorders.length > 0) engines.ended(row, { outcome, failed, latencyMs, nowMs: nowMs ?? clock() })
   tellPolicy(service, lease, outcome, latencyMs)
 }
 

@@ -93,7 +93,7 @@ describe('each bad option is an error that names it', () => {
     ],
     [
       'a policy of a later version',
-      service({ instances: ok, policy: 'maglev' }),
+      service({ instances: ok, policy: 'prequal' }),
       'services.s.policy',
       /not supported yet/,
     ],
@@ -128,8 +128,7 @@ describe('each bad option is an error that names it', () => {
       /'trust' or \{ protectMs \}/,
     ],
     ['an unknown quirk', make({ compat: ['hint-defualt'] }), 'compat[0]', /no quirk "hint-defualt"; known: /],
-    ['an unknown compat', make({ compat: 'springs' }), 'compat', /'spring' or an array of quirk ids/],
-    ['compat with Ribbon', make({ compat: 'ribbon' }), 'compat', /not supported yet/],
+    ['an unknown compat', make({ compat: 'springs' }), 'compat', /'spring', 'ribbon' or an array of quirk ids/],
     [
       'an observer that observes nothing',
       make({ lifecycle: [{}] }),

@@ -5,7 +5,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { type QuirkId, SPRING_QUIRKS } from '../../bindings/compat/quirks.js'
+import { SPRING_QUIRKS } from '../../bindings/compat/quirks.js'
 import {
   apiVersion,
   attemptsOf,
@@ -84,7 +84,7 @@ function recording(answer: (host: string, call: number) => Response | Promise<Re
 
 const settle = () => vi.advanceTimersByTimeAsync(0)
 
-const QUIRKS: Record<QuirkId, Quirk> = {
+const QUIRKS: Record<(typeof SPRING_QUIRKS)[number], Quirk> = {
   'no-list-no-response': {
     async see(compat) {
       const { service } = make(compat, { discovery: named(() => null as never) })
