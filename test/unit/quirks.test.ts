@@ -5,7 +5,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { SPRING_QUIRKS } from '../../bindings/compat/quirks.js'
+import { RIBBON_QUIRKS, SPRING_QUIRKS } from '../../bindings/compat/quirks.js'
 import {
   apiVersion,
   attemptsOf,
@@ -537,5 +537,5 @@ describe.each(Object.entries(QUIRKS))('%s', (id, { see, spring, evenkeel, hidden
 it('has a row in the documentation for each, in order', async () => {
   const page = await readFile(new URL('../../docs/quirks.md', import.meta.url), 'utf8')
   const rows = [...page.matchAll(/^\| `([a-z0-9-]+)` \|/gm)].map(([, id]) => id)
-  expect(rows).toEqual([...SPRING_QUIRKS])
+  expect(rows).toEqual([...SPRING_QUIRKS, ...RIBBON_QUIRKS])
 })
