@@ -4,6 +4,8 @@ import {
   BLOCK_CAPACITY,
   BLOCK_HISTOGRAMS,
   BLOCK_METERS,
+  BLOCK_PACES,
+  BLOCK_RECENT,
   BLOCK_ROWS,
   BLOCK_SERVER_STATS,
   BLOCK_SHARES,
@@ -11,6 +13,8 @@ import {
   BLOCK_WINDOWS,
   BLOCK_ZONE_TURNS,
   METER_BYTES,
+  PACE_BYTES,
+  RECENT_BYTES,
   ROW_DOWN,
   ROW_EWMA,
   ROW_IN_FLIGHT,
@@ -33,6 +37,8 @@ export function freeBlock(block: usize): void {
   freeAt(block + BLOCK_HISTOGRAMS)
   freeAt(block + BLOCK_WINDOWS)
   freeAt(block + BLOCK_SERVER_STATS)
+  freeAt(block + BLOCK_PACES)
+  freeAt(block + BLOCK_RECENT)
   freeAt(block + BLOCK_TURNS)
   freeAt(block + BLOCK_SHARES)
   freeAt(block + BLOCK_ZONE_TURNS)
@@ -53,6 +59,8 @@ export function reserveRows(block: usize, capacity: i32): void {
   growColumn(block + BLOCK_HISTOGRAMS, HISTOGRAM_BYTES, old, capacity)
   growColumn(block + BLOCK_WINDOWS, WINDOW_BYTES, old, capacity)
   growColumn(block + BLOCK_SERVER_STATS, SERVER_STATS_BYTES, old, capacity)
+  growColumn(block + BLOCK_PACES, PACE_BYTES, old, capacity)
+  growColumn(block + BLOCK_RECENT, RECENT_BYTES, old, capacity)
   growColumn(block + BLOCK_TURNS, 8, old, capacity)
   growColumn(block + BLOCK_SHARES, 8, old, capacity)
   store<i32>(block, capacity, BLOCK_CAPACITY)
@@ -90,6 +98,8 @@ export function resetRow(block: usize, row: i32): void {
   resetColumn(block + BLOCK_HISTOGRAMS, HISTOGRAM_BYTES, row)
   resetColumn(block + BLOCK_WINDOWS, WINDOW_BYTES, row)
   resetColumn(block + BLOCK_SERVER_STATS, SERVER_STATS_BYTES, row)
+  resetColumn(block + BLOCK_PACES, PACE_BYTES, row)
+  resetColumn(block + BLOCK_RECENT, RECENT_BYTES, row)
   resetColumn(block + BLOCK_TURNS, 8, row)
   resetColumn(block + BLOCK_SHARES, 8, row)
 }

@@ -1,35 +1,81 @@
 /** The exports of the core: numbers in, numbers out. Pointers are opaque to callers; layout.ts draws what they name. */
 
+import { pickAvailable, pickBestAvailable } from './availability'
 import { pickRandom } from './draw'
+import { pickDynamicWeight } from './dynamic-weight'
+import { pickEdf } from './edf'
+import { pickInTurn, pickRandomUp } from './in-turn'
+import { jump, pickJump } from './jump'
 import { ABI_VERSION } from './layout'
 import { acquire } from './lease'
-import { pickLeastRequest } from './least-request'
+import { pickLeastConnections, pickLeastResponseTime } from './least-loaded'
+import { pickLeastRequest, pickLeastRequestEnvoy } from './least-request'
+import { pickMaglev } from './maglev'
 import { pickPeakEwma } from './peak-ewma'
+import { pickRelativeWeight } from './relative-weight'
+import { pickRendezvous } from './rendezvous'
+import { pickByResponseTime } from './response-weights'
+import { pickRing } from './ring'
 import { pickRoundRobin } from './round-robin'
+import { pickSmooth } from './smooth'
+import { pickStride } from './stride'
+import { pickZoneAvoiding } from './zones'
 
+export { isAvailable, pickAvailable, pickBestAvailable } from './availability'
 export { createBlock, freeBlock, reserveRows, resetRow } from './block'
 export { pickRandom } from './draw'
+export { pickDynamicWeight } from './dynamic-weight'
+export { pickEdf } from './edf'
 export { exclude, includeAll } from './excluded'
 export { expNegative } from './exp'
 export { createColumn, cutMatching, matchBits } from './filter'
 export { quantile } from './histogram'
+export { pickInTurn, pickRandomUp, turnAmong } from './in-turn'
 export { hashCode, nextInt, setRandomSeed, shuffle } from './java'
+export { buildJump, pickJump } from './jump'
+export { keyBuffer } from './key'
 export { acquire, acquireRow, complete, completeAfter } from './lease'
-export { pickLeastRequest } from './least-request'
+export { pickLeastConnections, pickLeastResponseTime } from './least-loaded'
+export { pickLeastRequest, pickLeastRequestEnvoy } from './least-request'
 export { createCut, createList, freeList, weighList } from './list'
+export { ln } from './ln'
+export { buildMaglev, pickMaglev } from './maglev'
+export { endPaced, openPaces, startPaced } from './pace'
 export { pickPeakEwma } from './peak-ewma'
 export { nextF64, seedBlock, startAt } from './prng'
+export { hashBytes, rankByHash } from './ranking'
+export { meanRecent, noteRecent, openRecent } from './recent'
+export { pickRelativeWeight } from './relative-weight'
+export { buildRendezvous, pickRendezvous } from './rendezvous'
+export { openPublishedWeights, ownerByResponseTime, pickByResponseTime } from './response-weights'
+export { buildRing, buildSizedRing, pickRing } from './ring'
 export { pickRoundRobin } from './round-robin'
 export {
   activeRequests,
   endRequest,
+  failuresInWindow,
   isTripped,
   meanResponseMs,
   openServerStats,
+  requestsInWindow,
   startRequest,
   trippedUntil,
 } from './server-stats'
+export { pickSmooth } from './smooth'
+export { pickStride } from './stride'
 export { cutSubset } from './subset'
+export { openWindows, recordInWindow, sampleWindows } from './window'
+export { beginZoneTurns, exchangeTurns, reserveZoneTurns } from './zone-turns'
+export {
+  availableZones,
+  createZones,
+  drawZone,
+  isZoneOpen,
+  isZoneOpenNow,
+  judgeZones,
+  pickZoneAvoiding,
+  takeSnapshot,
+} from './zones'
 
 export function abiVersion(): i32 {
   return ABI_VERSION
@@ -68,4 +114,104 @@ export function leaseLeastRequest(block: usize, list: usize, choices: i32): i32 
 
 export function leasePeakEwma(block: usize, list: usize, nowMs: f64, decayMs: f64, defaultRttMs: f64): i32 {
   return acquire(block, list, pickPeakEwma(block, list, nowMs, decayMs, defaultRttMs))
+}
+
+export function leaseRing(block: usize, list: usize, keyLength: i32, loadFactor: i32): i32 {
+  return acquire(block, list, pickRing(block, list, keyLength, loadFactor))
+}
+
+export function leaseMaglev(block: usize, list: usize, keyLength: i32, loadFactor: i32): i32 {
+  return acquire(block, list, pickMaglev(block, list, keyLength, loadFactor))
+}
+
+export function leaseRendezvous(block: usize, list: usize, keyLength: i32, loadFactor: i32): i32 {
+  return acquire(block, list, pickRendezvous(block, list, keyLength, loadFactor))
+}
+
+export function leaseJump(block: usize, list: usize, keyLength: i32): i32 {
+  return acquire(block, list, pickJump(block, list, keyLength))
+}
+
+/** The jump bucket of the u64 at `key`. */
+export function jumpBucket(key: usize, buckets: i32): i32 {
+  return jump(load<u64>(key), buckets)
+}
+
+export function leaseSmooth(block: usize, list: usize): i32 {
+  return acquire(block, list, pickSmooth(block, list))
+}
+
+export function leaseEdf(block: usize, list: usize, bias: f64): i32 {
+  return acquire(block, list, pickEdf(block, list, bias))
+}
+
+export function leaseStride(block: usize, list: usize): i32 {
+  return acquire(block, list, pickStride(block, list))
+}
+
+export function leaseLeastRequestEnvoy(block: usize, list: usize, choices: i32, bias: f64): i32 {
+  return acquire(block, list, pickLeastRequestEnvoy(block, list, choices, bias))
+}
+
+export function leaseLeastConnections(block: usize, list: usize): i32 {
+  return acquire(block, list, pickLeastConnections(block, list))
+}
+
+export function leaseLeastResponseTime(block: usize, list: usize, nowMs: f64, decayMs: f64, defaultRttMs: f64): i32 {
+  return acquire(block, list, pickLeastResponseTime(block, list, nowMs, decayMs, defaultRttMs))
+}
+
+export function leaseDynamicWeight(block: usize, list: usize, nowMs: f64, updateMs: f64): i32 {
+  return acquire(block, list, pickDynamicWeight(block, list, nowMs, updateMs))
+}
+
+export function leaseRelativeWeight(block: usize, list: usize, nowMs: f64, halfLifeMs: f64, minVolume: f64): i32 {
+  return acquire(block, list, pickRelativeWeight(block, list, nowMs, halfLifeMs, minVolume))
+}
+
+export function leaseInTurn(block: usize, list: usize, flags: i32): i32 {
+  return acquire(block, list, pickInTurn(block, list, flags))
+}
+
+export function leaseRandomUp(block: usize, list: usize): i32 {
+  return acquire(block, list, pickRandomUp(block, list))
+}
+
+export function leaseBestAvailable(block: usize, list: usize, nowMs: f64, flags: i32): i32 {
+  return acquire(block, list, pickBestAvailable(block, list, nowMs, flags))
+}
+
+export function leaseAvailable(block: usize, list: usize, nowMs: f64, limit: i32, filterTripped: i32, flags: i32): i32 {
+  return acquire(block, list, pickAvailable(block, list, nowMs, limit, filterTripped, flags))
+}
+
+export function leaseZoneAvoiding(
+  block: usize,
+  list: usize,
+  zones: usize,
+  nowMs: f64,
+  triggeringLoad: f64,
+  avoidAboveTripped: f64,
+  limit: i32,
+  filterTripped: i32,
+  flags: i32,
+): i32 {
+  return acquire(
+    block,
+    list,
+    pickZoneAvoiding(block, list, zones, nowMs, triggeringLoad, avoidAboveTripped, limit, filterTripped, flags),
+  )
+}
+
+export function leaseByResponseTime(
+  block: usize,
+  list: usize,
+  whole: usize,
+  nowMs: f64,
+  updateMs: f64,
+  halfMs: f64,
+  formula: i32,
+  flags: i32,
+): i32 {
+  return acquire(block, list, pickByResponseTime(block, list, whole, nowMs, updateMs, halfMs, formula, flags))
 }

@@ -11,10 +11,15 @@
  *    └────────┴────────┴────────┴────────┴────────┴─────────────┘
  *    40           44        48          52      56       60        64             72         80
  *    ┌────────────┬─────────┬───────────┬───────┬────────┬─────────┬──────────────┬──────────┬──────────┐
- *    │ histograms │ windows │ server    │ turns │ zone   │ shares  │ virtual time │ filtered │ breaker  │
- *    │ ptr        │ ptr     │ stats ptr │ ptr   │ turns  │ ptr     │ f64          │ cursor   │ settings │
+ *    │ histograms │ windows │ server    │ turns │ zone   │ shares  │ placed       │ filtered │ breaker  │
+ *    │ ptr        │ ptr     │ stats ptr │ ptr   │ turns  │ ptr     │ i32: 0/1     │ cursor   │ settings │
  *    │            │         │           │       │ ptr    │         │              │ i32      │ …        │
  *    └────────────┴─────────┴───────────┴───────┴────────┴─────────┴──────────────┴──────────┴──────────┘
+ *    120             128             136      140            144      148
+ *    ┌───────────────┬───────────────┬────────┬──────────────┬────────┬────────────┐
+ *    │ shares worked │ how often     │ paces  │ window       │ recent │ candidates │
+ *    │ out at, ms    │ so far        │ ptr    │ sampling i32 │ ptr    │ of shares  │
+ *    └───────────────┴───────────────┴────────┴──────────────┴────────┴────────────┘
  *
  * Row: what a policy samples, 32 bytes, so that a pick touches one cache line for each candidate it looks at.
  *
@@ -27,7 +32,8 @@
  * Side columns: what only some policies keep of each row, at a pointer that is 0 until one asks (block.ts opens them).
  * Meters (always there): what only `done` and `stats` touch: successes, failures, cancelled; three f64 a row.
  * Histogram: one u16 a latency bucket, see histogram.ts. Windows: traffic by the second, window.ts. Server stats:
- * Ribbon's, server-stats.ts. Turns: where a rotation stands, f64. Shares: weights that a policy has worked out, f64.
+ * Ribbon's, server-stats-layout.ts. Paces: how fast and how surely a row answers of late, pace.ts. Recent: response times of a
+ * window, recent.ts. Turns: where a rotation stands, f64. Shares: weights that a policy has worked out, f64.
  *
  * List: candidates in order, as row numbers. A list made by a filter also knows each candidate's position in the
  * list it was first cut from (positions = 0: the list is that first one, position = index).
@@ -52,7 +58,7 @@
 /** Bumped whenever anything drawn above moves. */
 export const ABI_VERSION = 2
 
-export const BLOCK_BYTES = 144
+export const BLOCK_BYTES = 152
 export const BLOCK_CURSOR = 16
 export const BLOCK_ROWS = 20
 export const BLOCK_METERS = 24
@@ -64,7 +70,8 @@ export const BLOCK_SERVER_STATS = 48
 export const BLOCK_TURNS = 52
 export const BLOCK_ZONE_TURNS = 56
 export const BLOCK_SHARES = 60
-export const BLOCK_VIRTUAL_TIME = 64
+/** 1: the position is where somebody put it, or has moved; 0: it may be anywhere. */
+export const BLOCK_PLACED = 64
 export const BLOCK_FILTERED_CURSOR = 72
 /** Server statistics' settings, server-stats.ts. */
 export const BLOCK_BREAKER_THRESHOLD = 76
@@ -76,6 +83,12 @@ export const BLOCK_REQUEST_WINDOW_MS = 112
 /** When `shares` were last worked out, ms; and how often so far. */
 export const BLOCK_SHARED_AT = 120
 export const BLOCK_SHARE_VERSION = 128
+export const BLOCK_PACES = 136
+/** Of each row's outcomes every so-manyth is recorded in its window. */
+export const BLOCK_WINDOW_SAMPLING = 140
+export const BLOCK_RECENT = 144
+/** Of how many candidates the shares are. */
+export const BLOCK_SHARED_COUNT = 148
 
 export const ROW_SHIFT = 5
 export const ROW_IN_FLIGHT = 0
@@ -104,11 +117,19 @@ export const ORDER_BLOCK = 2
 export const ORDER_DRAW = 3
 export const ORDER_WEIGHTED = 4
 
-/** Traffic window: sixty seconds of requests, failures and summed latencies, f64 each, and the second they are of. */
-export const WINDOW_BYTES = 60 * 32
+/** Traffic window, window.ts: 40 bytes, and 16 for each of sixty seconds. */
+export const WINDOW_BYTES = 40 + 60 * 16
+export const PACE_BYTES = 56
 export const SERVER_STATS_BYTES = 144
+export const RECENT_BYTES = 40
+
+/** Where a plan of weights (weight-plan.ts) has its sums. */
+export const WEIGHT_PLAN_SUMS = 24
 
 /** How a lease ended, as `complete` takes it: the offset of the meter that counts it. */
 export const ENDED_SUCCESS = METER_SUCCESSES
 export const ENDED_FAILURE = METER_FAILURES
 export const ENDED_CANCELLED = METER_CANCELLED
+
+/** What a pick gives that needs a plan of its policy's, where the list has none, or another's. */
+export const NO_PLAN = -2

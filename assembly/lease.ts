@@ -5,9 +5,9 @@ import { record } from './histogram'
 import { ROW_EWMA, ROW_IN_FLIGHT, ROW_STAMP } from './layout'
 import { rowAt } from './list'
 
-/** Counts one request in flight at the candidate with this index. Returns its row; −1 for index −1. */
+/** Counts one request in flight at the candidate with this index. Returns its row; what is below 0 as it is. */
 export function acquire(block: usize, list: usize, index: i32): i32 {
-  if (index < 0) return -1
+  if (index < 0) return index
   const row = rowAt(list, index)
   acquireRow(block, row)
   return row

@@ -1,7 +1,9 @@
 import { rowOf } from './block'
 import { drawFirstOfMany, drawMore, drawOne, drawOther } from './draw'
+import { pickEdf } from './edf'
 import { LIST_TABLE, ROW_IN_FLIGHT, ROW_WEIGHT } from './layout'
-import { lengthOf, rowAt } from './list'
+import { isWeighted, lengthOf, rowAt } from './list'
+import { below } from './prng'
 
 /**
  * Least request of `choices` distinct draws (gRPC A48; two: Mitzenmacher's power of two choices). Load is requests
@@ -19,6 +21,23 @@ export function pickLeastRequest(block: usize, list: usize, choices: i32): i32 {
   for (let count = 1, most = min(choices, length); count < most; count++) {
     const other = drawMore(block, list, count)
     if (other < 0) break
+    if (isLessLoaded(block, list, other, best)) best = other
+  }
+  return best
+}
+
+/**
+ * Envoy's least request (least_request_lb.cc). Equal weights: `choices` draws with replacement, so that the busier of
+ * two still gets a quarter; of these the first with strictly fewer requests. Unequal ones: earliest deadline first,
+ * by weight / (requests in flight + 1)^bias.
+ */
+export function pickLeastRequestEnvoy(block: usize, list: usize, choices: i32, bias: f64): i32 {
+  if (isWeighted(list)) return pickEdf(block, list, bias)
+  const length = lengthOf(list)
+  if (length < 2) return length - 1
+  let best = i32(below(block, u32(length)))
+  for (let count = 1; count < choices; count++) {
+    const other = i32(below(block, u32(length)))
     if (isLessLoaded(block, list, other, best)) best = other
   }
   return best

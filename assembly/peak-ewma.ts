@@ -28,6 +28,11 @@ function costOf(block: usize, list: usize, index: i32, nowMs: f64, decayMs: f64,
   const row = rowOf(block, rowAt(list, index))
   let inFlight = f64(load<i32>(row, ROW_IN_FLIGHT))
   if (load<usize>(list, LIST_TABLE)) inFlight *= load<f64>(list, LIST_MEAN_WEIGHT) / load<f64>(row, ROW_WEIGHT)
+  return expectedMs(row, inFlight, nowMs, decayMs, defaultRttMs)
+}
+
+/** What one more request would wait behind so many. */
+export function expectedMs(row: usize, inFlight: f64, nowMs: f64, decayMs: f64, defaultRttMs: f64): f64 {
   const ewma = load<f64>(row, ROW_EWMA)
   if (ewma < 0) return defaultRttMs * inFlight
   const elapsed = nowMs - load<f64>(row, ROW_STAMP)

@@ -1,4 +1,6 @@
+import { keepEdf } from './edf'
 import { LIST_PLAN } from './layout'
+import { keepSmooth } from './smooth'
 
 /**
  * What a policy has prepared for picks from one list, in a form of its own: one allocation, whose first word says of
@@ -18,8 +20,10 @@ export const PLAN_SMOOTH = 5
 export const PLAN_EDF = 6
 export const PLAN_STRIDE = 7
 export const PLAN_SHARES = 8
-export const PLAN_ZONES = 9
+export const PLAN_RESPONSE_WEIGHTS = 9
 export const PLAN_APERTURE = 10
+export const PLAN_DYNAMIC = 11
+export const PLAN_RELATIVE = 12
 
 /** The list's plan of this kind; 0: there is none, or one of another kind. */
 export function planOf(list: usize, kind: i32): usize {
@@ -37,8 +41,13 @@ export function createPlan(list: usize, kind: i32, bytes: usize): usize {
   return plan
 }
 
+/** The rows keep what the list's rotation knows of them. */
 export function dropPlan(list: usize): void {
   const plan = load<usize>(list, LIST_PLAN)
-  if (plan) heap.free(plan)
+  if (!plan) return
+  const kind = load<i32>(plan)
+  if (kind === PLAN_SMOOTH) keepSmooth(list, plan)
+  else if (kind === PLAN_EDF) keepEdf(list, plan)
+  heap.free(plan)
   store<usize>(list, 0, LIST_PLAN)
 }

@@ -1,4 +1,4 @@
-import { BLOCK_CURSOR, BLOCK_POSITION } from './layout'
+import { BLOCK_CURSOR, BLOCK_FILTERED_CURSOR, BLOCK_PLACED, BLOCK_POSITION } from './layout'
 
 /**
  * xoshiro128** 1.1 (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2018), its four words
@@ -70,13 +70,17 @@ export function seedBlock(block: usize, nameHash: i32, seed: f64): void {
   store<u64>(block, a)
   store<u64>(block, b, 8)
   if ((a | b) === 0) store<u32>(block, 1)
-  store<i32>(block, i32(below(block, 1000)), BLOCK_CURSOR)
+  const start = i32(below(block, 1000))
+  store<i32>(block, start, BLOCK_CURSOR)
+  store<i32>(block, start, BLOCK_FILTERED_CURSOR)
   const high = u64(nextU32(block) >>> 2)
   store<u64>(block, (high << 32) | u64(nextU32(block)), BLOCK_POSITION)
 }
 
-/** SCLB's explicit start: the first pick is at (start + 1) modulo the length. */
+/** An explicit start: SCLB's first pick is at (start + 1) modulo the length; Ribbon's of a filtered list at `start`. */
 export function startAt(block: usize, start: i32): void {
   store<i32>(block, start, BLOCK_CURSOR)
+  store<i32>(block, start & 0x7fffffff, BLOCK_FILTERED_CURSOR)
   store<u64>(block, u64(u32(start + 1) & 0x7fffffff), BLOCK_POSITION)
+  store<i32>(block, 1, BLOCK_PLACED)
 }

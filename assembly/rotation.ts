@@ -146,7 +146,7 @@ function enter(table: usize, level: i32): void {
 }
 
 /** The weights in ascending order: a radix sort by the bytes in which they differ. The caller frees it. */
-function sortedCopy(weights: usize, length: i32): usize {
+export function sortedCopy(weights: usize, length: i32): usize {
   const bytes = usize(length) << 3
   let from = heap.alloc(bytes)
   let to = heap.alloc(bytes)

@@ -17,7 +17,7 @@ export function pickRoundRobin(block: usize, list: usize): i32 {
  * SCLB's round robin (RoundRobinLoadBalancer): one 32-bit cursor a service, moved by each pick among two or more,
  * its sign bit masked, modulo the length. A single candidate leaves the cursor alone (spring-cloud-commons 1144).
  */
-function nextInTurn(block: usize, list: usize): i32 {
+export function nextInTurn(block: usize, list: usize): i32 {
   const length = lengthOf(list)
   if (length < 2) return length - 1
   return i32(u32((addTo(block + BLOCK_CURSOR, 1) + 1) & 0x7fffffff) % u32(length))

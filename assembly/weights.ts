@@ -6,7 +6,7 @@ const UNIT: f64 = 1000
 /**
  * The list's weights in thousandths over their greatest common divisor, as u64 each: the smallest integers in the
  * same proportion (SCLB 4.1 WeightedServiceInstanceListSupplier divides by the same). 0 if all weights are equal,
- * so that there is nothing to attach. The caller frees the result.
+ * so that there is nothing to attach; what is not a number counts as 0. The caller frees the result.
  */
 export function reducedWeights(block: usize, list: usize): usize {
   const length = lengthOf(list)
@@ -17,7 +17,7 @@ export function reducedWeights(block: usize, list: usize): usize {
   for (let i = 0; i < length; i++) {
     const weight = weightAt(block, list, i)
     if (weight !== first) equal = false
-    const scaled = u64(nearest(weight * UNIT))
+    const scaled: u64 = weight > 0 ? u64(nearest(weight * UNIT)) : 0
     divisor = gcd(scaled, divisor)
     store<u64>(weights + (usize(i) << 3), scaled)
   }

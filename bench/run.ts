@@ -22,9 +22,17 @@ if (unknown.length > 0) {
 
 const found = new Map<string, Found>()
 const judgements: Judgement[] = []
+const leftOut: string[] = []
 for (const [name, load] of Object.entries(SUITES)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue
   const suite = await load()
+  try {
+    suite.prepare?.()
+  } catch (error) {
+    console.error(`${name} is left out: ${error instanceof Error ? error.message : error}`)
+    leftOut.push(name)
+    continue
+  }
   const cases = await measure(name, suite)
   found.set(name, cases)
   judgements.push(...suite.judge(cases))
@@ -32,7 +40,7 @@ for (const [name, load] of Object.entries(SUITES)) {
 console.log(budgetTable(judgements))
 console.log(besideTable(judgements))
 if (values.quick) console.log('all of it runs; the figures of so few rounds mean nothing')
-else if (positionals.length > 0) console.log('report.json stays as it was: it holds whole runs')
+else if (positionals.length > 0 || leftOut.length > 0) console.log('report.json stays as it was: it holds whole runs')
 else await writeReport(new URL('./report.json', import.meta.url), judgements, found)
 
 async function measure(name: string, suite: Suite): Promise<Found> {

@@ -14,5 +14,7 @@ export const SUITES: Readonly<Record<string, () => Promise<Suite>>> = {
   refresh: async () => (await import('./suites/list-refresh.js')).listRefresh,
   fetch: async () => (await import('./suites/fetch.js')).fetchThroughput,
   'first-pick': async () => (await import('./suites/first-pick.js')).firstPick,
+  peers: async () => (await import('./suites/peers.js')).peers,
+  policies: async () => (await import('./suites/policies.js')).policies,
   sizes: async () => (await import('./suites/sizes.js')).sizes,
 }

@@ -18,6 +18,8 @@ export interface Suite {
   readonly cases: readonly { readonly name: string; readonly on?: 'bun' }[]
   /** Rounds, calls and warm-up differ by what one operation costs. */
   readonly effort: Effort
+  /** Before the first case, in the runner's process. A suite that can't be prepared is left out, and says why. */
+  prepare?(): void
   measure(caseName: string, effort: Effort): Promise<Measured>
   /** `found` has an entry for each case. */
   judge(found: Found): readonly Judgement[]

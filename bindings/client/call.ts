@@ -7,6 +7,7 @@ import type { Observers } from '../lifecycle/observers.js'
 import { isBadArgument } from '../runtime/connection-errors.js'
 import { sleep } from '../runtime/wait.js'
 import type { ServiceLease } from '../service/lease.js'
+import { lookAgain } from '../service/look-again.js'
 import type { BalancedService } from '../service/service.js'
 import type { ServiceInstance } from '../types/instance.js'
 import type { CallOverrides } from '../types/options.js'
@@ -90,7 +91,8 @@ class Call {
     }
     const { source } = this.#service
     if ((source.ages || !source.listed) && source.mustWait(this.#service.clock())) return this.#afterList()
-    return this.#sendBy(this.#select(request, 1))
+    const selected = this.#select(request, 1)
+    return selected === undefined && this.#isPatient ? this.#sendLate() : this.#sendBy(selected)
   }
 
   async #afterList(): Promise<Response> {
@@ -109,7 +111,29 @@ class Call {
       watch?.unselected(error, signal?.aborted === true)
       throw error
     }
+    if (lease === undefined && this.#isPatient) return this.#sendLate()
     if (lease !== undefined) watch?.selected(this.#service.picker.lastCandidates(request))
+    return this.#sendBy(lease)
+  }
+
+  /** The policy waits for somebody to choose. */
+  get #isPatient(): boolean {
+    return this.#service.picker.engine?.patienceMs !== undefined
+  }
+
+  async #sendLate(): Promise<Response> {
+    const { request, signal } = this.#outgoing
+    const service = this.#service
+    const watch = this.#watch
+    const look = () => service.take(request, 1, this.#overrides.waitUntil)
+    let lease: ServiceLease | undefined
+    try {
+      lease = await lookAgain(service, look, anySignal([signal, this.#timeLimit?.controller.signal]))
+    } catch (error) {
+      watch?.unselected(error, signal?.aborted === true)
+      throw error
+    }
+    if (lease !== undefined) watch?.selected(service.picker.lastCandidates(request))
     return this.#sendBy(lease)
   }
 
@@ -215,7 +239,7 @@ class Call {
     const { status } = response
     const { instance } = lease
     this.#attempts.push({ instance, status, durationMs })
-    const isRefused = this.#retry.statusCodes.includes(status) && this.#canRepeat({ response })
+    const isRefused = this.#isRefusal(status) && this.#canRepeat({ response })
     if (isRefused || this.#service.settings.release === 'headers') {
       lease.done({ status, latencyMs: durationMs })
       watch?.answered(response, durationMs)
@@ -241,6 +265,11 @@ class Call {
       return this.#again(lease.instance, { error })
     }
     return this.#giveUp(error)
+  }
+
+  /** Whether the status may be none that the caller wants. */
+  #isRefusal(status: number): boolean {
+    return this.#retry.handler !== undefined ? status >= 400 : this.#retry.statusCodes.includes(status)
   }
 
   #canRepeat(ending: Ending): boolean {

@@ -2,10 +2,11 @@
 
 import type { Quirks } from '../compat/quirks.js'
 import type { RetrySettings } from '../config/settings.js'
-import { TimeoutError } from '../errors.js'
 import { guarded } from '../report.js'
 import { headerOf } from '../request.js'
-import { isConnectionError } from '../runtime/connection-errors.js'
+import { isBadArgument } from '../runtime/connection-errors.js'
+import { isWithoutAnswer } from '../runtime/no-answer.js'
+import type { RetryFailure, RetryHandler } from '../types/extension.js'
 import type { ServiceInstance } from '../types/instance.js'
 import type { PickRequest } from '../types/request.js'
 
@@ -19,6 +20,9 @@ export class Retries {
   #sameLeft: number
   #nextLeft: number
   #tried: readonly ServiceInstance[] = []
+  /** Where the last ending that was allowed a retry may be tried again. */
+  #isForSame = true
+  #isForNext = true
 
   constructor(settings: RetrySettings, quirks: Quirks) {
     this.settings = settings
@@ -30,6 +34,7 @@ export class Retries {
   /** Whether there are any left, and both the ending and the request allow one. */
   allow(ending: Ending, request: PickRequest): boolean {
     if (this.#sameLeft + this.#nextLeft === 0) return false
+    if (this.settings.handler !== undefined) return this.#handled(this.settings.handler, ending, request)
     if ('response' in ending)
       return this.#isRetryableStatus(ending.response.status) && isRepeatable(request, this.settings)
     if (!this.#isRetryableError(ending.error)) return false
@@ -38,14 +43,14 @@ export class Retries {
 
   /** Takes one of the retries on the same instance; false: none is left. */
   useSame(): boolean {
-    if (this.#sameLeft === 0) return false
+    if (this.#sameLeft === 0 || !this.#isForSame) return false
     this.#sameLeft--
     return true
   }
 
   /** Takes one of the retries on another instance than this one. */
   useNext(instance: ServiceInstance): boolean {
-    if (this.#nextLeft === 0) return false
+    if (this.#nextLeft === 0 || !this.#isForNext) return false
     this.#nextLeft--
     this.#sameLeft = this.settings.sameInstance
     this.#tried = [...this.#tried, instance]
@@ -66,6 +71,17 @@ export class Retries {
     return Math.min(Math.max(delay + spread, backoff.minMs), backoff.maxMs)
   }
 
+  #handled(handler: RetryHandler, ending: Ending, { method }: PickRequest): boolean {
+    if ('error' in ending && isBadArgument(ending.error)) return false
+    const failure: RetryFailure =
+      'response' in ending ? { status: ending.response.status, method } : { error: ending.error, method }
+    const ask = (sameInstance: boolean) =>
+      Boolean(guarded(handler, `retry handler "${handler.name}"`, () => handler.retriable(failure, sameInstance)))
+    this.#isForSame = this.#sameLeft > 0 && ask(true)
+    this.#isForNext = this.#nextLeft > 0 && ask(false)
+    return this.#isForSame || this.#isForNext
+  }
+
   #isRetryableStatus(status: number): boolean {
     const { statusCodes, exceptions } = this.settings
     if (!statusCodes.includes(status)) return false
@@ -78,18 +94,17 @@ export class Retries {
   /** The user's own answer where there is one. If that throws the error is none to retry, and the caller gets it. */
   #isRetryableError(error: unknown): boolean {
     const { exceptions } = this.settings
-    if (exceptions === undefined) return isRetryable(error)
+    if (exceptions === undefined) return isWithoutAnswer(error)
     return Boolean(guarded(exceptions, 'retry.exceptions', () => exceptions(error)))
   }
 }
 
 /** Whether a request of this method may be sent again at all. */
-export function isRepeatable(request: PickRequest, { allOperations, methods }: RetrySettings): boolean {
+export function isRepeatable(request: PickRequest, { handler, allOperations, methods }: RetrySettings): boolean {
   return (
-    allOperations || methods.includes(request.method as string) || headerOf(request, 'idempotency-key') !== undefined
+    handler !== undefined ||
+    allOperations ||
+    methods.includes(request.method as string) ||
+    headerOf(request, 'idempotency-key') !== undefined
   )
-}
-
-function isRetryable(error: unknown): boolean {
-  return error instanceof TimeoutError || isConnectionError(error)
 }

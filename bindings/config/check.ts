@@ -98,6 +98,12 @@ export function orFalse(check: Check): Check {
   }
 }
 
+export function orBoolean(check: Check): Check {
+  return (value, where) => {
+    if (typeof value !== 'boolean') check(value, where)
+  }
+}
+
 export const anything: Check = (value, where) => {
   if (value === null) refuse(where, value, 'given, or left out')
 }

@@ -3,13 +3,16 @@
 import { NO_QUIRKS, type Quirks } from '../compat/quirks.js'
 import { compositeOf } from '../discovery/composite.js'
 import { discoveryFrom } from '../discovery/discovery-from.js'
-import type { DiscoveryClient, DiscoveryFunction } from '../types/extension.js'
+import type { DiscoveryClient, DiscoveryFunction, Ping, RetryHandler } from '../types/extension.js'
 import type {
   CallOverrides,
   HealthCheckOptions,
   LoadBalancerOptions,
   MetricsOptions,
+  PollingOptions,
+  PrimeOptions,
   RetryOptions,
+  ServerStatsOptions,
   ServiceOptions,
 } from '../types/options.js'
 import {
@@ -24,12 +27,14 @@ import {
   number,
   object,
   oneOf,
+  orBoolean,
   orFalse,
   ROOT,
   refuse,
   text,
 } from './check.js'
 import { msOf } from './duration.js'
+import { pingOf, retryHandlerOf } from './names.js'
 
 const isText = (value: unknown) => typeof value === 'string'
 const MOMENTS = ['onStart', 'onStartRequest', 'onComplete']
@@ -80,8 +85,21 @@ const RETRY = {
   statusCodes: array(isStatus, 'HTTP statuses'),
   exceptions: func('a function of an error'),
   backoff: orFalse(backoff),
+  handler: (value, where) => {
+    retryHandlerOf(value as RetryHandler, where)
+  },
   avoidPreviousInstance: boolean,
 } satisfies Record<keyof RetryOptions, Check>
+
+/** What a retry handler decides. */
+const HANDLED = ['retryOnAllOperations', 'methods', 'statusCodes', 'exceptions'] as const
+const retry: Check = (value, where) => {
+  object(RETRY)(value, where)
+  const { handler, ...rest } = value as RetryOptions
+  const twice = HANDLED.find((name) => rest[name] !== undefined)
+  if (handler === undefined || twice === undefined) return
+  refuse(`${where}.${twice}`, rest[twice], 'left out beside handler, which decides it')
+}
 
 const forEver = duration(0, Number.POSITIVE_INFINITY)
 
@@ -97,7 +115,24 @@ const HEALTH_CHECK = {
   maxConcurrent: number({ least: 1, most: 10_000, whole: true }),
   allUnhealthy: oneOf('none', 'all'),
   accept: func('a function of a response'),
+  ping: (value, where) => {
+    pingOf(value as Ping, where)
+  },
 } satisfies Record<keyof HealthCheckOptions, Check>
+
+const POLLING = {
+  initialDelayMs: duration(),
+  intervalMs: duration(1),
+} satisfies Record<keyof PollingOptions, Check>
+
+const PRIME = {
+  path: pathText,
+  attempts: number({ least: 1, most: 1000, whole: true }),
+  pauseMs: duration(),
+  timeoutMs: duration(1),
+  totalMs: duration(1),
+  minShare: number({ least: 0, most: 1 }),
+} satisfies Record<keyof PrimeOptions, Check>
 
 const METRICS = {
   includePath: boolean,
@@ -105,20 +140,35 @@ const METRICS = {
   maxSeries: number({ least: 1, most: 100_000, whole: true }),
 } satisfies Record<keyof MetricsOptions, Check>
 
+const percentiles = object({ samples: number({ least: 1, most: 1_000_000, whole: true }), periodMs: duration(1) })
+
+const SERVER_STATS = {
+  connectionFailureThreshold: number({ least: 1, most: 2 ** 31 - 1, whole: true }),
+  tripFactorMs: duration(),
+  maxTripMs: duration(),
+  activeExpiryMs: duration(1),
+  failureWindowMs: duration(1),
+  requestWindowMs: duration(1),
+  percentiles: orBoolean(percentiles),
+  trips: func('a function of an outcome'),
+} satisfies Record<keyof ServerStatsOptions, Check>
+
 const SERVICE = {
   instances: array(undefined, 'instances'),
   discovery,
   discoveryTimeoutMs: duration(1),
   preset: text,
   cache: orFalse(object({ ttlMs: duration(), staleMs: forEver })),
+  polling: orFalse(object(POLLING)),
   healthCheck: orFalse(object(HEALTH_CHECK)),
+  prime: orFalse(object(PRIME)),
   suppliers: array(undefined, 'suppliers'),
   policy: anything,
   eager: boolean,
   emptyList,
   noInstance: oneOf('throw', 'response'),
   noInstanceStatus: number({ least: 400, most: 599, whole: true }),
-  retry: orFalse(object(RETRY)),
+  retry: orFalse(retry),
   attemptTimeoutMs: duration(1),
   timeoutMs: duration(1),
   release: oneOf('headers', 'body'),
@@ -128,6 +178,7 @@ const SERVICE = {
   trace: object({ sample: number({ least: 0, most: 1 }), keep: number({ least: 1, most: 100_000, whole: true }) }),
   callGetWithRequestOnDelegates: boolean,
   metrics: orFalse(object(METRICS)),
+  serverStats: orBoolean(object(SERVER_STATS)),
 } satisfies Record<keyof ServiceOptions, Check>
 
 const DEFAULTS: Record<string, Check> = {
@@ -156,7 +207,7 @@ const OVERRIDES = {
   key: requestKey,
   hint: hintText,
   attributes: map(() => {}),
-  retry: orFalse(object(RETRY)),
+  retry: orFalse(retry),
   timeoutMs: duration(1),
   waitUntil: func('a function of a promise'),
 } satisfies Record<keyof CallOverrides, Check>

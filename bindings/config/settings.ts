@@ -2,20 +2,24 @@
 
 import type { Quirks } from '../compat/quirks.js'
 import { ConfigError } from '../errors.js'
+import { RIBBON_PERCENTILES, RIBBON_STATS, type ServerStatsSettings } from '../policy/server-stats.js'
 import { type Stickiness, stickyOf } from '../supplier/sticky-session.js'
 import { type Weighing, weighingOf } from '../supplier/weighted.js'
-import type { DiscoveryClient, Policy, Supplier } from '../types/extension.js'
+import type { DiscoveryClient, Ping, Policy, RetryHandler, Supplier } from '../types/extension.js'
 import type { InstanceInit } from '../types/instance.js'
 import type {
   HealthCheckOptions,
   LoadBalancerOptions,
   MetricsOptions,
+  PollingOptions,
+  PrimeOptions,
   RetryOptions,
+  ServerStatsOptions,
   ServiceOptions,
 } from '../types/options.js'
 import { isObject } from './check.js'
 import { msOf } from './duration.js'
-import { policyOf, supplierOf } from './names.js'
+import { pingOf, policyOf, retryHandlerOf, supplierOf } from './names.js'
 import { checkServiceOptions, discoveryOf } from './option-checks.js'
 import { presetOf } from './presets.js'
 
@@ -29,6 +33,8 @@ export interface RetrySettings {
   readonly methods: readonly string[]
   readonly statusCodes: readonly number[]
   readonly exceptions: ((error: unknown) => boolean) | undefined
+  /** Decides in place of all of these. */
+  readonly handler: RetryHandler | undefined
   readonly backoff: { readonly minMs: number; readonly maxMs: number; readonly jitter: number } | undefined
   readonly avoidPrevious: boolean
 }
@@ -44,7 +50,13 @@ export interface HealthSettings {
   readonly maxConcurrent: number
   readonly allUnhealthy: 'none' | 'all'
   readonly accept: (response: Response) => boolean | Promise<boolean>
+  /** Instead of a GET. */
+  readonly ping: Ping | undefined
 }
+
+export type PollingSettings = Readonly<Required<PollingOptions>>
+
+export type PrimeSettings = Readonly<Required<PrimeOptions>>
 
 /** How old an asked list may be: fresh for `ttlMs`, then served for `staleMs` while one call refreshes it. */
 export interface Freshness {
@@ -62,6 +74,8 @@ export interface ServiceSettings {
   /** How long a registry's sudden "none" is not believed; 0: it is. */
   readonly protectMs: number
   readonly health: HealthSettings | undefined
+  readonly polling: PollingSettings | undefined
+  readonly prime: PrimeSettings | undefined
   readonly suppliers: readonly Supplier[]
   /** What is inside of certain suppliers sees the request. */
   readonly passesRequest: boolean
@@ -81,6 +95,8 @@ export interface ServiceSettings {
   readonly hint: string | undefined
   readonly xForwarded: boolean
   readonly metrics: MetricsOptions | undefined
+  /** Undefined: as Ribbon's, and only where a policy or supplier goes by them. */
+  readonly serverStats: ServerStatsSettings | undefined
   /** Every how many picks one is remembered (0: none), and how many of them. */
   readonly trace: { readonly every: number; readonly keep: number }
   readonly quirks: Quirks
@@ -94,6 +110,7 @@ const NO_RETRY: RetrySettings = {
   methods: [],
   statusCodes: [],
   exceptions: undefined,
+  handler: undefined,
   backoff: undefined,
   avoidPrevious: true,
 }
@@ -104,7 +121,9 @@ const DEFAULTS = {
   policy: 'round-robin',
   eager: false,
   emptyList: 'trust',
+  polling: false,
   healthCheck: false,
+  prime: false,
   noInstance: 'throw',
   noInstanceStatus: 503,
   retry: {
@@ -121,13 +140,14 @@ const DEFAULTS = {
   discoveryTimeoutMs: 30_000,
   callGetWithRequestOnDelegates: true,
   metrics: false,
+  serverStats: false,
 } satisfies ServiceOptions
 
 /** Options with the defaults underneath. */
 type Effective = ServiceOptions & Required<Pick<ServiceOptions, keyof typeof DEFAULTS>>
 
 /** Merged with the balancer's, key by key. */
-const MAPS = ['cache', 'healthCheck', 'retry', 'hints', 'trace', 'metrics']
+const MAPS = ['cache', 'polling', 'healthCheck', 'prime', 'retry', 'hints', 'trace', 'metrics', 'serverStats']
 
 /** The effective settings of one service. `where` is the path of its options in error messages. */
 export function settingsOf(
@@ -158,7 +178,8 @@ export function settingsOf(
       { option: `${where}.suppliers`, serviceId },
     )
   }
-  const health = value.healthCheck === false ? undefined : healthSettings(value.healthCheck, quirks)
+  const health =
+    value.healthCheck === false ? undefined : healthSettings(value.healthCheck, `${where}.healthCheck`, quirks)
   const settings: Omit<ServiceSettings, 'provenance'> = {
     instances: service.instances,
     discovery,
@@ -167,6 +188,8 @@ export function settingsOf(
     cached: health === undefined && value.cache !== false,
     protectMs: value.emptyList === 'trust' ? 0 : (msOf(value.emptyList.protectMs) as number),
     health,
+    polling: value.polling === false ? undefined : pollingSettings(value.polling),
+    prime: value.prime === false ? undefined : primeSettings(value.prime),
     suppliers,
     passesRequest: value.callGetWithRequestOnDelegates,
     weighing: weighings[0],
@@ -183,6 +206,7 @@ export function settingsOf(
     hint: hintFor(serviceId, value.hints) ?? (quirks.has('hint-default') ? 'default' : undefined),
     xForwarded: value.xForwarded,
     metrics: value.metrics === false ? undefined : value.metrics,
+    serverStats: isObject(value.serverStats) ? serverStatsSettings(value.serverStats) : undefined,
     trace: { every: value.trace?.sample ? Math.round(1 / value.trace.sample) : 0, keep: value.trace?.keep ?? 100 },
     quirks,
   }
@@ -195,10 +219,13 @@ function effective(given: Provenance, settings: Omit<ServiceSettings, 'provenanc
   const values: Record<string, unknown> = {
     ...settings,
     cache: discovery !== undefined && cached && freshness,
-    healthCheck: health === undefined ? false : { ...health, refetchMs: freshness.ttlMs },
+    healthCheck: health === undefined ? false : { ...health, ping: health.ping?.name, refetchMs: freshness.ttlMs },
+    polling: settings.polling ?? false,
+    prime: settings.prime ?? false,
     retry: retry !== NO_RETRY && {
       ...(given.retry?.value as RetryOptions),
       methods: retry.methods,
+      ...(retry.handler !== undefined && { handler: retry.handler.name }),
       backoff: retry.backoff ?? false,
     },
     suppliers: settings.suppliers.map(({ name }) => name),
@@ -206,6 +233,9 @@ function effective(given: Provenance, settings: Omit<ServiceSettings, 'provenanc
     callGetWithRequestOnDelegates: settings.passesRequest,
     emptyList: settings.protectMs === 0 ? 'trust' : { protectMs: settings.protectMs },
     metrics: settings.metrics ?? false,
+    serverStats:
+      settings.serverStats !== undefined &&
+      defined({ ...settings.serverStats, percentiles: settings.serverStats.percentiles ?? false }),
   }
   const entries = Object.entries(given).map(([name, { value, from }]) => {
     const read = name in values && !UNREAD.has(name)
@@ -224,7 +254,9 @@ function hintFor(serviceId: string, hints: Readonly<Record<string, string>> = {}
   return named(serviceId) ?? (near === undefined ? undefined : hints[near]) ?? named('default')
 }
 
-function freshnessOf({ cache, healthCheck }: Effective, quirks: Quirks): Freshness {
+function freshnessOf({ cache, healthCheck, polling }: Effective, quirks: Quirks): Freshness {
+  // Where no timer lives between requests, those that find the list an interval old ask.
+  if (polling !== false) return { ttlMs: pollingSettings(polling).intervalMs, staleMs: Number.POSITIVE_INFINITY }
   if (healthCheck !== false) {
     const { refetchMs = quirks.has('health-list-once') ? Number.POSITIVE_INFINITY : REFETCH_MS } = healthCheck
     const ttlMs = msOf(refetchMs) as number
@@ -238,19 +270,57 @@ function freshnessOf({ cache, healthCheck }: Effective, quirks: Quirks): Freshne
 /** SCLB's `health-check.refetch-instances-interval`. */
 const REFETCH_MS = 25_000
 
-function healthSettings(health: HealthCheckOptions, quirks: Quirks): HealthSettings {
+function healthSettings(health: HealthCheckOptions, where: string, quirks: Quirks): HealthSettings {
   const intervalMs = msOf(health.intervalMs) ?? 25_000
+  const asked = (['path', 'port', 'accept'] as const).find((option) => health[option] !== undefined)
+  if (health.ping !== undefined && asked !== undefined) {
+    const message = `${where} has a ping and also ${asked}: the ping says what is asked`
+    throw new ConfigError(message, { option: `${where}.${asked}` })
+  }
+  // Ribbon's waits for each as long as it takes.
+  const isSerial = health.ping !== undefined && quirks.has('ribbon-ping-serial')
   return {
     path: health.path ?? '/actuator/health',
     port: health.port,
     intervalMs,
-    timeoutMs: msOf(health.timeoutMs) ?? intervalMs,
+    timeoutMs: msOf(health.timeoutMs) ?? (isSerial ? Number.POSITIVE_INFINITY : intervalMs),
     initialDelayMs: msOf(health.initialDelayMs) ?? 0,
     repeat: health.repeat ?? true,
     publish: health.publish ?? (quirks.has('health-publish-each') ? 'each' : 'round'),
-    maxConcurrent: health.maxConcurrent ?? 64,
+    maxConcurrent: health.maxConcurrent ?? (isSerial ? 1 : 64),
     allUnhealthy: health.allUnhealthy ?? 'none',
     accept: health.accept ?? ((response) => response.status === 200),
+    ping: health.ping === undefined ? undefined : pingOf(health.ping, `${where}.ping`),
+  }
+}
+
+/** Ribbon's PollingServerListUpdater. */
+function pollingSettings({ initialDelayMs, intervalMs }: PollingOptions): PollingSettings {
+  return { initialDelayMs: msOf(initialDelayMs) ?? 1_000, intervalMs: msOf(intervalMs) ?? 30_000 }
+}
+
+/** Ribbon's PrimeConnections. */
+function primeSettings(prime: PrimeOptions): PrimeSettings {
+  return {
+    path: prime.path ?? '/',
+    attempts: prime.attempts ?? 10,
+    pauseMs: msOf(prime.pauseMs) ?? 100,
+    timeoutMs: msOf(prime.timeoutMs) ?? 2_000,
+    totalMs: msOf(prime.totalMs) ?? 30_000,
+    minShare: prime.minShare ?? 1,
+  }
+}
+
+function serverStatsSettings(given: ServerStatsOptions): ServerStatsSettings {
+  const { connectionFailureThreshold, percentiles = false, trips } = given
+  const times = ['tripFactorMs', 'maxTripMs', 'activeExpiryMs', 'failureWindowMs', 'requestWindowMs'] as const
+  const { samples, periodMs } = percentiles === true || percentiles === false ? {} : percentiles
+  return {
+    ...RIBBON_STATS,
+    ...defined({ connectionFailureThreshold, trips }),
+    ...defined(Object.fromEntries(times.map((name) => [name, msOf(given[name])]))),
+    percentiles:
+      percentiles === false ? undefined : { ...RIBBON_PERCENTILES, ...defined({ samples, periodMs: msOf(periodMs) }) },
   }
 }
 
@@ -273,8 +343,9 @@ function overlay(
   const provenance: Provenance = {}
   const value: Record<string, unknown> = {}
   const add = (from: Origin, layer: object) => {
-    for (const [key, given] of Object.entries(layer)) {
-      if (given === undefined) continue
+    for (const [key, said] of Object.entries(layer)) {
+      if (said === undefined) continue
+      const given = said === true && MAPS.includes(key) ? {} : said
       value[key] = MAPS.includes(key) && isObject(given) ? { ...asMap(value[key]), ...defined(given) } : given
       provenance[key] = { value: value[key], from }
     }
@@ -284,10 +355,7 @@ function overlay(
   const name = service.preset ?? defaults.preset
   const place = from === 'service' ? `${where}.preset` : 'defaults.preset'
   const preset = name === undefined ? undefined : presetOf(name, place, quirks.has('preset-unknown-empty'))
-  add(
-    'default',
-    quirks.has('retry-get-only') ? { ...DEFAULTS, retry: { ...DEFAULTS.retry, methods: ['GET'] } } : DEFAULTS,
-  )
+  add('default', { ...DEFAULTS, retry: defaultRetry(quirks) })
   if (preset !== undefined) add(from, preset)
   add('balancer', { ...(discovery !== undefined && { discovery }), ...defaults })
   add('service', service)
@@ -302,6 +370,14 @@ function overlay(
     delete provenance.discovery
   }
   return { value: value as unknown as Effective, provenance }
+}
+
+function defaultRetry(quirks: Quirks): RetryOptions {
+  return {
+    ...DEFAULTS.retry,
+    ...(quirks.has('retry-get-only') && { methods: ['GET'] }),
+    ...(quirks.has('ribbon-next-may-repeat') && { avoidPreviousInstance: false }),
+  }
 }
 
 function asMap(value: unknown): object {
@@ -327,6 +403,7 @@ function definedSettings(retry: RetryOptions): Partial<RetrySettings> {
     methods: retry.methods?.map((method) => method.toUpperCase()),
     statusCodes: retry.statusCodes,
     exceptions: retry.exceptions,
+    handler: retry.handler === undefined ? undefined : retryHandlerOf(retry.handler, 'retry.handler'),
     avoidPrevious: retry.avoidPreviousInstance,
   }
   const settings = Object.fromEntries(

@@ -4,12 +4,16 @@ import { compile } from '#core'
 import { ABI_VERSION } from '../../assembly/layout.js'
 import { WasmError } from '../errors.js'
 import type { CoreExports, Pointer } from './exports.js'
+import { KeyBytes } from './key-bytes.js'
 
 export class Core {
   readonly exports: CoreExports
+  /** The key of the request that is picked for. */
+  readonly key: KeyBytes
   #i32 = new Int32Array()
   #f64 = new Float64Array()
   #u16 = new Uint16Array()
+  #u8 = new Uint8Array()
 
   constructor(exports: CoreExports) {
     // A copy: an instance's own exports object is slow to look things up in.
@@ -17,6 +21,7 @@ export class Core {
     if (exports.abiVersion() !== ABI_VERSION) {
       throw new WasmError(`this core has layout ${exports.abiVersion()}, these bindings need ${ABI_VERSION}`)
     }
+    this.key = new KeyBytes(this.exports)
   }
 
   /** Views are taken again when memory has grown: growing detaches the old ones. Index: pointer >>> 2. */
@@ -35,6 +40,11 @@ export class Core {
   get u16(): Uint16Array {
     const { buffer } = this.exports.memory
     return this.#u16.buffer === buffer ? this.#u16 : (this.#u16 = new Uint16Array(buffer))
+  }
+
+  get u8(): Uint8Array {
+    const { buffer } = this.exports.memory
+    return this.#u8.buffer === buffer ? this.#u8 : (this.#u8 = new Uint8Array(buffer))
   }
 
   /** `String.hashCode` of the text's UTF-16 units. */

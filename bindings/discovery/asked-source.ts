@@ -11,6 +11,7 @@ import type { WaitOptions } from '../types/request.js'
 import { ask, endedWithoutList, firstOf, isPromise, isStream, type List, type ListStream, listIn } from './ask.js'
 import { follow } from './follow.js'
 import { ListSource, NO_CHANGE, RETRY_MS, type SourceHost, type SourceSettings, type WaitUntil } from './list-source.js'
+import { Poller } from './poller.js'
 
 /** One question to the client. */
 interface Question {
@@ -21,9 +22,13 @@ interface Question {
   readonly stop: AbortController
 }
 
+type AskedSettings = SourceSettings & Pick<ServiceSettings, 'freshness' | 'polling' | 'discoveryTimeoutMs'>
+
 export class AskedSource extends ListSource {
   readonly ages = true
-  readonly #settings: SourceSettings & Pick<ServiceSettings, 'freshness' | 'discoveryTimeoutMs'>
+  readonly #settings: AskedSettings
+  /** Undefined: who finds the list old asks. On Workers no timer lives between requests. */
+  readonly #poller: Poller | undefined
   readonly #flight: SingleFlight
   /** The questions under way, and the one whose answer goes on. */
   readonly #questions = new Set<Question>()
@@ -35,19 +40,22 @@ export class AskedSource extends ListSource {
   #retryAt = Number.NEGATIVE_INFINITY
   #lastChange: ListChange = NO_CHANGE
 
-  constructor(
-    client: DiscoveryClient,
-    settings: SourceSettings & Pick<ServiceSettings, 'freshness' | 'discoveryTimeoutMs'>,
-    host: SourceHost,
-  ) {
+  constructor(client: DiscoveryClient, settings: AskedSettings, host: SourceHost) {
     super(client, host, settings)
     this.#settings = settings
     this.#flight = settings.quirks.has('cache-no-single-flight') ? unshared() : singleFlight(host.clock)
+    if (settings.polling !== undefined && !isWorkers()) this.#poller = new Poller(settings.polling, () => this.#poll())
+  }
+
+  /** While an answer goes on there is nothing to ask. Never rejects. */
+  async #poll(): Promise<void> {
+    if (this.#followed === undefined) await this.#flight.run(() => this.#ask())
   }
 
   isCurrent(nowMs: number): boolean {
     if (!this.hasList || this.doubt.since !== undefined) return false
-    return this.#followed !== undefined || nowMs - this.listedAt < this.#settings.freshness.ttlMs
+    if (this.#followed !== undefined || this.#poller !== undefined) return true
+    return nowMs - this.listedAt < this.#settings.freshness.ttlMs
   }
 
   /** As in SCLB a list of nobody is never fresh, unless the list is asked for only once. */
@@ -106,6 +114,7 @@ export class AskedSource extends ListSource {
 
   override close(): void {
     super.close()
+    this.#poller?.close()
     for (const { stop } of this.#questions) stop.abort(this.closed)
     this.#flight.release()
   }
@@ -113,6 +122,7 @@ export class AskedSource extends ListSource {
   /** Never rejects. Of a client that answers at once, the list is in force when this returns. */
   #ask(): Promise<void> | undefined {
     if (this.closed !== undefined) return undefined
+    this.#poller?.begin()
     const client = this.client as DiscoveryClient
     const { serviceId, clock } = this.host
     const question: Question = { number: ++this.#asked, askedAt: clock(), stop: new AbortController() }

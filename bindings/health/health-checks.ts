@@ -10,14 +10,14 @@ import type { Gate } from '../discovery/list-source.js'
 import { isSameInstance } from '../instance.js'
 import { reportOnce } from '../report.js'
 import { isWorkers, startTimer } from '../runtime/host.js'
-import { waitFor } from '../runtime/wait.js'
+import { holding, waitFor } from '../runtime/wait.js'
 import type { FetchLike, ServiceInstance } from '../types/instance.js'
 import type { WaitOptions } from '../types/request.js'
 import { CheckMeter } from './check-meter.js'
 import { checkUrl } from './check-url.js'
 import { type Answer, Liveness } from './liveness.js'
 import { pooled } from './pooled.js'
-import { probe } from './probe.js'
+import { askByGet, askByPing, probe } from './probe.js'
 import { Round } from './round.js'
 
 /** What the checks take from their service. */
@@ -46,7 +46,7 @@ export class HealthChecks implements Gate {
   readonly #settings: HealthSettings
   readonly #host: HealthHost
   readonly #liveness: Liveness
-  /** Without a path nobody is asked, and everybody is alive. */
+  /** Without a path, or with a ping that asks nobody, everybody is alive. */
   readonly #asks: boolean
   /** On Workers nothing runs between requests: rounds are made by `check`. */
   readonly #byHand = isWorkers()
@@ -67,7 +67,7 @@ export class HealthChecks implements Gate {
   constructor(settings: HealthSettings, host: HealthHost) {
     this.#settings = settings
     this.#host = host
-    this.#asks = settings.path.trim() !== ''
+    this.#asks = settings.ping === undefined ? settings.path.trim() !== '' : settings.ping.asks !== false
     this.#open = this.#byHand || !this.#asks
     // SCLB's order is that of the answers, however often it publishes.
     const byAnswers = settings.publish === 'each' || host.quirks.has('health-publish-each')
@@ -81,7 +81,10 @@ export class HealthChecks implements Gate {
 
   /** Why everybody counts as alive without having been asked; undefined: they have been. */
   get unasked(): string | undefined {
-    if (!this.#asks) return 'the path is empty: everybody counts as alive'
+    if (!this.#asks) {
+      const { ping } = this.#settings
+      return `${ping === undefined ? 'the path is empty' : `ping "${ping.name}" asks nobody`}: everybody counts as alive`
+    }
     return this.#byHand && this.#concluded === 0 ? 'nobody is checked before check() is called' : undefined
   }
 
@@ -109,6 +112,7 @@ export class HealthChecks implements Gate {
 
   /** A list has come; other instances than before are in it if `changed`. */
   listed(changed: boolean): void {
+    if (this.#host.quirks.has('ribbon-refresh-revives')) this.#revive()
     this.#armRefetch()
     // Without repetition each list is checked once, the same one too.
     if (!this.#begun || this.#delayed || !(changed || !this.#settings.repeat)) return
@@ -211,11 +215,15 @@ export class HealthChecks implements Gate {
   }
 
   async #ask(instance: ServiceInstance, request: AbortController, round: number): Promise<Answer> {
-    const { path, port, timeoutMs, accept } = this.#settings
+    const { path, port, timeoutMs, accept, ping } = this.#settings
     const { clock, transport, quirks } = this.#host
-    const url = checkUrl(instance, { path, port, unbracketed: quirks.has('ipv6-unbracketed') })
     const askedAt = clock()
-    const verdict = await probe(instance, { url, transport, timeoutMs, accept, request })
+    const ask = (signal: AbortSignal) => {
+      if (ping !== undefined) return askByPing(instance, ping, { transport, quirks }, signal)
+      const url = checkUrl(instance, { path, port, unbracketed: quirks.has('ipv6-unbracketed') })
+      return askByGet(instance, { url, transport, accept }, signal)
+    }
+    const verdict = await probe(ask, timeoutMs, request)
     const at = clock()
     return { instance, ...verdict, tookMs: at - askedAt, at, round }
   }
@@ -232,6 +240,15 @@ export class HealthChecks implements Gate {
     if (whole) this.#concluded = round.number
     this.#open ||= whole || round.answers.some(({ alive }) => alive)
     if (changed) this.#host.changed()
+    this.#wake()
+    for (const turn of turns) this.#tell(turn)
+  }
+
+  /** Ribbon's: a list that comes makes everybody alive until the next answers. */
+  #revive(): void {
+    const turns = this.#liveness.revive()
+    this.#open = true
+    this.#host.changed()
     this.#wake()
     for (const turn of turns) this.#tell(turn)
   }
@@ -266,13 +283,7 @@ export class HealthChecks implements Gate {
     const steps = async () => {
       while (!isSo() && !this.#closed) await this.#nextStep()
     }
-    // The checks' own timers keep no process alive; somebody who waits for them does.
-    const hold = setTimeout(() => {}, MOST_MS)
-    try {
-      await waitFor(steps(), options, `waiting for the health checks of "${this.#host.serviceId}"`)
-    } finally {
-      clearTimeout(hold)
-    }
+    await holding(waitFor(steps(), options, `waiting for the health checks of "${this.#host.serviceId}"`))
   }
 
   /** Shared by all who wait: never on Workers, where nobody waits for another's round. */

@@ -96,6 +96,15 @@ export class Liveness {
     return { changed: this.#pass([...unheard, ...passed]) || wasTrusting, turns }
   }
 
+  /** Everybody is alive until the next answers. Tells who is a candidate again. */
+  revive(): Answer[] {
+    const turns = [...this.#answers.values()].filter(({ ejected }) => ejected).map((one) => ({ ...one, alive: true }))
+    this.#answers.clear()
+    this.#trusting = true
+    this.#trusted = true
+    return turns
+  }
+
   #pass(instances: readonly ServiceInstance[]): boolean {
     const before = [...this.#passed.values()]
     this.#passed = new Map(instances.map((instance) => [instance.instanceId, instance]))

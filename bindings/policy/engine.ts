@@ -16,12 +16,20 @@ export interface Engine {
   readonly weights: 'rotate' | 'draw' | 'plan'
   /** Time after which a latency counts 1/e in the moving average. */
   readonly decayMs: number
-  /** Peak EWMA: jumps to a slower sample at once, and takes a failure for a latency of this many ms (0: does not). */
-  readonly peak?: { readonly failureRttMs: number }
+  /** The average jumps to a slower sample at once. */
+  readonly peak?: boolean
+  /** A failure is averaged as a latency of this many ms at least. */
+  readonly failureRttMs?: number
   /** Explicit first place of a rotation. */
   readonly start?: number
   /** Passes over what a call has tried by itself, from the same list (`exclude` in the core). */
   readonly walksOn?: boolean
+  /** Goes by who is down by itself: the list keeps those whose check failed, marked in the core. */
+  readonly seesDown?: boolean
+  /** A pick may run a function of the user's, which may do anything to the service. */
+  readonly foreign?: boolean
+  /** How long calls that can wait look again where it chose nobody, ms. */
+  readonly patienceMs?: number
   /** What the core keeps of each instance for it. */
   readonly recorders?: readonly Recorder[]
   /** Once for each list that is picked from, before the first pick: what the core can't know by itself. */
@@ -53,6 +61,8 @@ export interface EngineContext {
   readonly zone: string | undefined
   /** Names this client among its fellows. */
   readonly instanceId: string | undefined
+  /** Uniform in [0, 1) from the service's own generator; 0 when it is closed. */
+  random(): number
 }
 
 /** Finagle's and linkerd's. */

@@ -33,7 +33,8 @@ export function peakEwma(options: PeakEwmaOptions = {}): Policy {
     timed: true,
     weights: 'draw',
     decayMs,
-    peak: { failureRttMs },
+    peak: true,
+    failureRttMs,
     pick: (core, block, list, nowMs) => core.pickPeakEwma(block, list, nowMs, decayMs, defaultRttMs),
     lease: (core, block, list, nowMs) => core.leasePeakEwma(block, list, nowMs, decayMs, defaultRttMs),
   })

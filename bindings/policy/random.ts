@@ -2,7 +2,7 @@
 
 import { object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
-import { corePolicy, DEFAULT_DECAY_MS } from './engine.js'
+import { corePolicy, DEFAULT_DECAY_MS, type Engine } from './engine.js'
 
 const check = object({})
 
@@ -14,11 +14,20 @@ const check = object({})
  */
 export function random(options: Record<never, never> = {}): Policy {
   check(options, 'random')
-  return corePolicy('random', {
+  const plain: Engine = {
     timed: false,
     weights: 'draw',
     decayMs: DEFAULT_DECAY_MS,
     pick: (core, block, list) => core.pickRandom(block, list),
     lease: (core, block, list) => core.leaseRandom(block, list),
+  }
+  return corePolicy('random', ({ quirks }) => {
+    if (!quirks.has('ribbon-random-index')) return plain
+    return {
+      ...plain,
+      seesDown: true,
+      pick: (core, block, list) => core.pickRandomUp(block, list),
+      lease: (core, block, list) => core.leaseRandomUp(block, list),
+    }
   })
 }

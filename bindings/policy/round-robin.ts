@@ -2,7 +2,8 @@
 
 import { number, object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
-import { corePolicy, DEFAULT_DECAY_MS } from './engine.js'
+import { corePolicy, DEFAULT_DECAY_MS, type Engine } from './engine.js'
+import { ribbonFlags, ribbonStart } from './ribbon-rule.js'
 
 export interface RoundRobinOptions {
   /** SCLB's initial position: the first pick is at `start + 1`; −1: at the first candidate. Default: random in [0, 1000). */
@@ -15,18 +16,31 @@ const check = object({ start: number({ least: -(2 ** 31), most: 2 ** 31 - 1, who
  * One candidate after the other; over a weighted list SCLB's interleaved sequence or blocks, by `weighted({ order })`.
  * Use it when instances and requests are alike. Breaks when they are not: a slow or failing instance keeps its
  * full share.
+ * Ribbon's RoundRobinRule and ClientConfigEnabledRoundRobinRule are this.
  * @see SCLB 4.1 RoundRobinLoadBalancer: a 31-bit position; weighted lists have one of 64 bits, from a random place
  * @example roundRobin({ start: -1 })
  */
 export function roundRobin(options: RoundRobinOptions = {}): Policy {
   check(options, 'roundRobin')
   const { start } = options
-  return corePolicy('round-robin', {
+  const plain: Engine = {
     timed: false,
     weights: 'rotate',
     decayMs: DEFAULT_DECAY_MS,
     ...(start !== undefined && { start }),
     pick: (core, block, list) => core.pickRoundRobin(block, list),
     lease: (core, block, list) => core.leaseRoundRobin(block, list),
+  }
+  return corePolicy('round-robin', ({ quirks }) => {
+    const tenProbes = quirks.has('ribbon-ten-probes')
+    if (!tenProbes && !quirks.has('ribbon-counter')) return plain
+    const flags = ribbonFlags(quirks)
+    return {
+      ...ribbonStart(quirks),
+      ...plain,
+      seesDown: tenProbes,
+      pick: (core, block, list) => core.pickInTurn(block, list, flags),
+      lease: (core, block, list) => core.leaseInTurn(block, list, flags),
+    }
   })
 }

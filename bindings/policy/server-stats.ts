@@ -1,62 +1,163 @@
 /** @module Ribbon's statistics of each server, which its rules and filters go by. */
 
-import { TimeoutError } from '../errors.js'
-import { isConnectionError } from '../runtime/connection-errors.js'
+import { BLOCK_SERVER_STATS, SERVER_STATS_BYTES } from '../../assembly/layout.js'
+import {
+  BREAKER_CLOSED,
+  STATS_BEGUN,
+  STATS_BLACKOUT_TOTAL,
+  STATS_FAILED_AT,
+  STATS_FAILURES,
+  STATS_FIRST_ACCESS,
+  STATS_LAST_ACCESS,
+  STATS_REQUESTS,
+  STATS_SUCCESSIVE,
+  STATS_TIME_MAX,
+  STATS_TIME_MIN,
+  STATS_TIME_SQUARES,
+  STATS_TIME_SUM,
+  STATS_TIMES,
+  VERDICT_HEALS,
+  VERDICT_NONE,
+  VERDICT_TRIPS,
+} from '../../assembly/server-stats-layout.js'
+import type { Core } from '../core/core.js'
+import type { CoreExports, Pointer } from '../core/exports.js'
+import { guarded } from '../report.js'
+import { isWithoutAnswer } from '../runtime/no-answer.js'
+import type { ServerStats } from '../types/answers.js'
 import type { Outcome } from '../types/request.js'
-import type { Recorder } from './recorder.js'
+import type { Ended, Recorder } from './recorder.js'
+import { type IdlePeriod, NO_PERCENTILES, PercentilesPublisher } from './response-percentiles.js'
 
 /** Read from options, in ms. */
 export interface ServerStatsSettings {
   /** Connection failures in a row that trip the breaker. */
-  readonly failureThreshold: number
+  readonly connectionFailureThreshold: number
   readonly tripFactorMs: number
   readonly maxTripMs: number
   readonly activeExpiryMs: number
   readonly failureWindowMs: number
   readonly requestWindowMs: number
+  /** Undefined: none are kept. */
+  readonly percentiles: { readonly samples: number; readonly periodMs: number } | undefined
+  /** Which outcomes count for the breaker; undefined: no answer, and 503. */
+  readonly trips: ((outcome: Outcome) => boolean) | undefined
 }
 
 /** Ribbon's (ServerStats, LoadBalancerStats). */
 export const RIBBON_STATS: ServerStatsSettings = {
-  failureThreshold: 3,
+  connectionFailureThreshold: 3,
   tripFactorMs: 10_000,
   maxTripMs: 30_000,
   activeExpiryMs: 600_000,
   failureWindowMs: 1_000,
   requestWindowMs: 300_000,
+  percentiles: undefined,
+  trips: undefined,
 }
 
-/** As assembly/server-stats.ts has them. */
-const ANSWERED = 0
-const TRIPPING = 1
-const OTHER_ERROR = 2
-const NOTHING = 3
+/** LoadBalancerStats.createServerStats. */
+export const RIBBON_PERCENTILES = { samples: 1_000, periodMs: 1_000 }
 
-export function serverStats(settings: ServerStatsSettings = RIBBON_STATS): Recorder {
-  return {
-    name: 'server-stats',
-    open(core, block) {
-      const { failureThreshold, tripFactorMs, maxTripMs, activeExpiryMs, failureWindowMs, requestWindowMs } = settings
-      core.openServerStats(
-        block,
-        failureThreshold,
-        tripFactorMs,
-        maxTripMs,
-        activeExpiryMs,
-        failureWindowMs,
-        requestWindowMs,
-      )
-    },
-    started: (core, block, row, nowMs) => core.startRequest(block, row, nowMs),
-    ended: (core, block, row, { outcome, latencyMs, nowMs }) =>
-      core.endRequest(block, row, nowMs, latencyMs, verdictOf(outcome)),
+const SERVER_STATS = 'server-stats'
+
+/** A breaker has tripped, or closed with an answer. */
+export interface BreakerTurn {
+  readonly row: number
+  /** How long it keeps requests out; 0: it has closed. */
+  readonly forMs: number
+}
+
+/** What a policy lists among its recorders that goes by these statistics: the service's own take its place. */
+export function serverStats(): Recorder {
+  return new ServerStatsRecorder(RIBBON_STATS)
+}
+
+export class ServerStatsRecorder implements Recorder {
+  readonly name = SERVER_STATS
+  readonly settings: ServerStatsSettings
+  /** Since the service last took them: it tells of them, and what the core holds must not refer to it. */
+  readonly turned: BreakerTurn[] = []
+  readonly #idle: IdlePeriod
+  /** By row; an instance's first request brings its own. */
+  readonly #publishers: PercentilesPublisher[] = []
+
+  constructor(settings: ServerStatsSettings, idle: IdlePeriod = 'keeps') {
+    this.settings = settings
+    this.#idle = idle
   }
-}
 
-function verdictOf(outcome: Outcome): number {
-  const { cancelled, error, status } = outcome
-  if (cancelled) return NOTHING
-  if (status === 503) return TRIPPING
-  if (error === undefined) return ANSWERED
-  return isConnectionError(error) || error instanceof TimeoutError ? TRIPPING : OTHER_ERROR
+  open(core: CoreExports, block: Pointer): void {
+    const { connectionFailureThreshold, tripFactorMs, maxTripMs, activeExpiryMs } = this.settings
+    const { failureWindowMs, requestWindowMs } = this.settings
+    core.openServerStats(
+      block,
+      connectionFailureThreshold,
+      tripFactorMs,
+      maxTripMs,
+      activeExpiryMs,
+      failureWindowMs,
+      requestWindowMs,
+    )
+  }
+
+  started(core: CoreExports, block: Pointer, row: number, nowMs: number): void {
+    const { percentiles } = this.settings
+    const isFirst = core.startRequest(block, row, nowMs) !== 0
+    if (percentiles === undefined || !isFirst) return
+    this.#publishers[row] = new PercentilesPublisher(percentiles.samples, percentiles.periodMs, this.#idle, nowMs)
+  }
+
+  ended(core: CoreExports, block: Pointer, row: number, { outcome, latencyMs, nowMs }: Ended): void {
+    if (latencyMs >= 0 && latencyMs < Number.POSITIVE_INFINITY) this.#publishers[row]?.add(latencyMs, nowMs)
+    const forMs = core.endRequest(block, row, nowMs, latencyMs, this.#verdictOf(outcome))
+    if (forMs !== 0) this.turned.push({ row, forMs: forMs === BREAKER_CLOSED ? 0 : forMs })
+  }
+
+  /** Only while it is recorded. */
+  statsAt(core: Core, block: Pointer, row: number, nowMs: number): ServerStats {
+    const { exports, i32, f64 } = core
+    const at = (i32[(block + BLOCK_SERVER_STATS) >>> 2] as number) + row * SERVER_STATS_BYTES
+    const read = (offset: number) => f64[(at + offset) >>> 3] as number
+    const readOnce = (known: boolean, offset: number) => (known ? read(offset) : Number.NaN)
+    const times = read(STATS_TIMES)
+    const meanMs = times > 0 ? read(STATS_TIME_SUM) / times : Number.NaN
+    const begun = read(STATS_BEGUN) > 0
+    const trippedForMs = Math.max(exports.trippedUntil(block, row) - nowMs, 0)
+    return {
+      requests: read(STATS_REQUESTS),
+      active: exports.activeRequests(block, row, nowMs),
+      requestsInWindow: exports.requestsInWindow(block, row, nowMs),
+      connectionFailures: i32[(at + STATS_SUCCESSIVE) >>> 2] as number,
+      failuresInWindow: exports.failuresInWindow(block, row, nowMs),
+      tripped: trippedForMs > 0,
+      trippedForMs,
+      blackoutMs: read(STATS_BLACKOUT_TOTAL),
+      responseTimes: {
+        count: times,
+        meanMs,
+        // Rounding can take it below zero.
+        variance: Math.max(readOnce(times > 0, STATS_TIME_SQUARES) / times - meanMs * meanMs, 0),
+        minMs: readOnce(times > 0, STATS_TIME_MIN),
+        maxMs: readOnce(times > 0, STATS_TIME_MAX),
+      },
+      ...(this.settings.percentiles !== undefined && {
+        percentilesMs: begun ? (this.#publishers[row]?.at(nowMs) ?? NO_PERCENTILES) : NO_PERCENTILES,
+      }),
+      firstAccessedAt: readOnce(begun, STATS_FIRST_ACCESS),
+      lastAccessedAt: readOnce(begun, STATS_LAST_ACCESS),
+      lastFailureAt: readOnce(read(STATS_FAILURES) > 0, STATS_FAILED_AT),
+    }
+  }
+
+  #verdictOf(outcome: Outcome): number {
+    if (outcome.cancelled) return VERDICT_NONE
+    return this.#trips(outcome) ? VERDICT_TRIPS : VERDICT_HEALS
+  }
+
+  #trips(outcome: Outcome): boolean {
+    const { trips } = this.settings
+    if (trips === undefined) return outcome.status === 503 || isWithoutAnswer(outcome.error)
+    return guarded(trips, 'the function serverStats.trips', () => trips(outcome)) === true
+  }
 }

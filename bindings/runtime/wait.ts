@@ -52,6 +52,19 @@ function isSignal(value: unknown): value is AbortSignal {
   return isObject(value) && typeof value.aborted === 'boolean' && typeof value.addEventListener === 'function'
 }
 
+/** The longest time that timers take. */
+const MOST_MS = 2 ** 31 - 1
+
+/** As `wait`, which only timers that keep no process alive may bring to an end; somebody who waits for it does. */
+export async function holding<T>(wait: Promise<T>): Promise<T> {
+  const hold = setTimeout(() => {}, MOST_MS)
+  try {
+    return await wait
+  } finally {
+    clearTimeout(hold)
+  }
+}
+
 /** Resolves after `ms`; rejects with the signal's reason if that comes first. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -24,6 +24,7 @@ export class CandidateList implements Candidates {
   /** The policy whose preparation the list holds in the core. */
   preparedFor: Engine | undefined
   readonly #memos: StageMemo[] = []
+  readonly #parts = new Map<number, Part>()
 
   constructor(tree: CandidateTree, instances: readonly ServiceInstance[], handle: Pointer, weighted: boolean) {
     this.tree = tree
@@ -53,6 +54,11 @@ export class CandidateList implements Candidates {
     return this.tree.members.latencyAt(this.rowAt(index))
   }
 
+  /** In the list although its check failed: only for policies that see those. */
+  isDown(index: number): boolean {
+    return this.tree.members.isDownAt(this.rowAt(index))
+  }
+
   rowAt(index: number): number {
     return this.tree.core.i32[((this.handle + LIST_ROWS) >>> 2) + index] as number
   }
@@ -77,11 +83,28 @@ export class CandidateList implements Candidates {
     )
   }
 
+  /** Some of the candidates as a list of their own, which is kept as long as this one. */
+  part(key: number, indexes: () => readonly number[]): Part {
+    let part = this.#parts.get(key)
+    if (part === undefined) {
+      const chosen = indexes()
+      this.#parts.set(key, (part = { indexes: chosen, part: this.tree.pickOut(this, chosen) }))
+    }
+    return part
+  }
+
   /** Frees this list in the core and all that was derived from it. */
   free(): void {
     for (const memo of this.#memos) memo?.free()
+    for (const { part } of this.#parts.values()) part.free()
     this.tree.core.exports.freeList(this.handle)
   }
+}
+
+/** A list's candidates at these indexes. */
+interface Part {
+  readonly indexes: readonly number[]
+  readonly part: CandidateList
 }
 
 /** Attribute values of the first list as interned numbers, by position. 0 is never a value. */
@@ -100,6 +123,7 @@ export class CandidateTree {
   /** Answers of stages that were given up so far: who remembers a whole walk must look. */
   evictions = 0
   readonly #columns = new Map<string, Column>()
+  readonly #kept = new Map<string, Pointer>()
   readonly #resources: Resources
   readonly #budgets: MemoBudget[] = []
 
@@ -170,6 +194,15 @@ export class CandidateTree {
     return column
   }
 
+  /** Memory in the core that is made once and released with the tree. */
+  keep(name: string, make: () => Pointer): Pointer {
+    const known = this.#kept.get(name)
+    if (known !== undefined) return known
+    const made = make()
+    this.#kept.set(name, made)
+    return made
+  }
+
   /** What the chain's stage with this index may keep of its answers. */
   budgetOf(stage: number): MemoBudget {
     return (this.#budgets[stage] ??= new MemoBudget(this))
@@ -185,5 +218,7 @@ export class CandidateTree {
     this.root.free()
     for (const { pointer } of this.#columns.values()) this.core.exports.release(pointer)
     this.#columns.clear()
+    for (const pointer of this.#kept.values()) this.core.exports.release(pointer)
+    this.#kept.clear()
   }
 }

@@ -1,5 +1,6 @@
 /** @module The supplier chain of a service, walked once a pick. */
 
+import { ConfigError } from '../errors.js'
 import { NO_REQUEST } from '../request.js'
 import { cutPrevious, RETRY_AWARE } from '../supplier/retry-aware.js'
 import type { Stage } from '../supplier/stage.js'
@@ -22,6 +23,8 @@ export class Chain {
   /** Runs code that is not evenkeel's. */
   readonly foreign: boolean
   readonly retries: RetryAwareness
+  /** Of the stages that go by what the instances did, the shortest; infinite: there are none. */
+  readonly periodMs: number
   readonly #stages: readonly Stage[]
   /** The first stages, as far as they depend on no request: their outcome is kept for the whole tree. */
   readonly #fixed: number
@@ -40,15 +43,17 @@ export class Chain {
   #fixedSteps: readonly Step[] = []
   #fixedFallbacks: readonly Step[] = []
 
-  constructor(stages: readonly Stage[], retries: RetryAwareness) {
+  /** @throws EVENKEEL_CONFIG for suppliers that can't follow each other */
+  constructor(stages: readonly Stage[], retries: RetryAwareness, serviceId: string) {
     this.#stages = stages
     this.retries = retries
     this.#hearing = stages.filter((stage) => stage.selected !== undefined)
     this.hears = this.#hearing.length > 0
+    this.periodMs = Math.min(...stages.map((stage) => stage.periodMs ?? Number.POSITIVE_INFINITY))
     this.foreign = stages.some((stage) => stage.foreign)
-    const open = stages.findIndex((stage) => stage.memo !== 'fixed')
-    this.#fixed = open < 0 ? stages.length : open
+    this.#fixed = fixedOf(stages)
     const walked = stages.slice(this.#fixed)
+    checkOrder(stages, walked, serviceId)
     this.#remembers = walked.length > 0 && walked.every((stage) => stage.memo !== 'never' && !stage.offered)
     this.#keyed = walked.filter((stage) => stage.memo === 'keyed').map((stage) => stage.key)
   }
@@ -196,6 +201,23 @@ export class Chain {
     tree.retire(untried)
     return others
   }
+}
+
+function checkOrder(stages: readonly Stage[], walked: readonly Stage[], serviceId: string): void {
+  const late = walked.find((stage) => stage.beforeRequests)
+  const twice = stages.filter((stage) => stage.once)[1]
+  if (late === undefined && twice === undefined) return
+  const message =
+    late === undefined
+      ? `"${twice?.name}" can be listed once`
+      : `"${late.name}" depends on no request: list it before "${walked[0]?.name}"`
+  throw new ConfigError(`suppliers of service "${serviceId}": ${message}`, { serviceId, option: 'suppliers' })
+}
+
+/** How many of the first stages depend on no request. */
+function fixedOf(stages: readonly Stage[]): number {
+  const open = stages.findIndex((stage) => stage.memo !== 'fixed')
+  return open < 0 ? stages.length : open
 }
 
 function keyOf(stage: Stage, request: PickRequest): string | undefined {

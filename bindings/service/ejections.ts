@@ -30,6 +30,17 @@ export class Ejections {
     this.#events.emit('restore', { instance })
   }
 
+  /** Its breaker tripped: what goes by breakers leaves it out for this long, and then tries it again. */
+  trip(instance: ServiceInstance, reason: string, forMs: number): void {
+    this.#timeline.add(instance.instanceId, this.#clock(), 'ejected')
+    this.#events.emit('eject', { instance, reason, forMs })
+  }
+
+  /** Its breaker closed with an answer. */
+  close(instance: ServiceInstance): void {
+    if (!this.#since.has(instance.instanceId)) this.restore(instance)
+  }
+
   /** These have left the list. */
   forget(instances: readonly ServiceInstance[]): void {
     for (const { instanceId } of instances) this.#since.delete(instanceId)

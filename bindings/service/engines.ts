@@ -14,12 +14,15 @@ export class Engines {
   readonly context: EngineContext
   readonly #core: Core
   readonly #block: Pointer
+  readonly #own: readonly Recorder[]
   readonly #engines = new Map<Policy, Engine | undefined>()
 
-  constructor(core: Core, block: Pointer, context: EngineContext) {
+  /** @param own what the service itself would have recorded, each in place of any other of its name */
+  constructor(core: Core, block: Pointer, context: EngineContext, own: readonly Recorder[]) {
     this.#core = core
     this.#block = block
     this.context = context
+    this.#own = own
   }
 
   /** How the policy works here; undefined: it is one of the user's own. */
@@ -32,8 +35,9 @@ export class Engines {
   }
 
   /** From now on, unless it is recorded already. */
-  record(recorder: Recorder): void {
-    if (this.recorders.some(({ name }) => name === recorder.name)) return
+  record(asked: Recorder): void {
+    if (this.recorders.some(({ name }) => name === asked.name)) return
+    const recorder = this.#own.find(({ name }) => name === asked.name) ?? asked
     recorder.open(this.#core.exports, this.#block)
     this.recorders.push(recorder)
   }

@@ -2,6 +2,7 @@
 
 import { messageOf } from '../discovery/message-of.js'
 import { HEALTH_CHECK } from '../health/health-stage.js'
+import { PRIMED } from '../health/primed-stage.js'
 import type { ExplainedLayer, Explanation } from '../types/answers.js'
 import type { PickRequest } from '../types/request.js'
 import type { CandidateTree } from './candidates.js'
@@ -61,10 +62,10 @@ export function layersOf(service: BalancedService, found: number, steps: readonl
   return layers
 }
 
-function excludedBy({ health }: BalancedService, step: Step): Explanation['excluded'] {
+function excludedBy({ health, priming }: BalancedService, step: Step): Explanation['excluded'] {
   if (step.list === step.from) return []
   const kept = new Set(step.list.instances)
-  const own = step.stage === HEALTH_CHECK ? health : undefined
+  const own = step.stage === HEALTH_CHECK ? health : step.stage === PRIMED ? priming : undefined
   return step.from.instances
     .filter((instance) => !kept.has(instance))
     .map((instance) => ({
@@ -75,23 +76,23 @@ function excludedBy({ health }: BalancedService, step: Step): Explanation['exclu
 }
 
 /** Metadata that only a supplier gives a meaning. */
-const MEANT_FOR: Record<string, string> = {
-  weight: 'weighted',
-  zone: 'zone-preference',
-  hint: 'hint',
-  API_VERSION: 'api-version',
-  canary: 'canary',
+const MEANT_FOR: Record<string, readonly [string, ...string[]]> = {
+  weight: ['weighted'],
+  zone: ['zone-preference', 'zone-affinity'],
+  hint: ['hint'],
+  API_VERSION: ['api-version'],
+  canary: ['canary'],
 }
 
 function notesOn(service: BalancedService, steps: readonly Step[]): string[] {
   const notes: string[] = []
   const instances = service.instances()
   const suppliers = new Set(service.settings.suppliers.map(({ name }) => name))
-  for (const [key, supplier] of Object.entries(MEANT_FOR)) {
+  for (const [key, meant] of Object.entries(MEANT_FOR)) {
     const count = instances.filter(({ metadata }) => metadata[key] !== undefined).length
-    if (count > 0 && !suppliers.has(supplier)) {
+    if (count > 0 && !meant.some((supplier) => suppliers.has(supplier))) {
       notes.push(
-        `${count} of ${instances.length} instances have ${key} metadata, but "${supplier}" is not among the suppliers`,
+        `${count} of ${instances.length} instances have ${key} metadata, but "${meant[0]}" is not among the suppliers`,
       )
     }
   }
@@ -99,7 +100,7 @@ function notesOn(service: BalancedService, steps: readonly Step[]): string[] {
   for (const id of service.roster.mergedDuplicates)
     notes.push(`"${id}" was listed more than once: its first entry counts`)
   for (const step of steps) {
-    if (step.reason === 'own zone unset') notes.push('own zone unset: zone-preference keeps everything')
+    if (step.reason === 'own zone unset') notes.push(`own zone unset: ${step.stage} keeps everything`)
     if (step.fellBack) notes.push(`${step.stage} fell back to ${step.list.length} instances: ${step.reason}`)
   }
   for (const { strict, after } of service.picker.chain.misplaced()) {

@@ -7,6 +7,7 @@ import {
   METER_CANCELLED,
   METER_FAILURES,
   METER_SUCCESSES,
+  ROW_DOWN,
   ROW_EWMA,
   ROW_IN_FLIGHT,
   ROW_SHIFT,
@@ -44,6 +45,8 @@ export class Members {
   /** Gone from the list with requests still in flight: their rows wait for these to end. */
   #departed: Member[] = []
   readonly #freeRows: number[] = []
+  /** Only what `scaleWeight` starts from: the core has the weights that count. */
+  readonly #ownWeights: number[] = []
   #capacity = 0
 
   constructor(core: Core) {
@@ -120,11 +123,31 @@ export class Members {
   }
 
   setWeight(row: number, weight: number): void {
-    this.#core.f64[(this.#hot(row) + ROW_WEIGHT) >>> 3] = weight
+    this.#ownWeights[row] = weight
+    this.#putWeight(row, weight)
+  }
+
+  /** What the instance's own weight counts for in this client, until its own weight or this is set again. */
+  scaleWeight(row: number, factor: number): void {
+    this.#putWeight(row, this.ownWeightAt(row) * factor)
+  }
+
+  /** As its source has it. */
+  ownWeightAt(row: number): number {
+    return this.#ownWeights[row] ?? 1
   }
 
   weightAt(row: number): number {
     return this.#core.f64[(this.#hot(row) + ROW_WEIGHT) >>> 3] as number
+  }
+
+  /** Marks a row for the policies whose lists keep those that are down. */
+  setDown(row: number, down: boolean): void {
+    this.#core.i32[(this.#hot(row) + ROW_DOWN) >>> 2] = down ? 1 : 0
+  }
+
+  isDownAt(row: number): boolean {
+    return this.#core.i32[(this.#hot(row) + ROW_DOWN) >>> 2] !== 0
   }
 
   inFlightAt(row: number): number {
@@ -157,6 +180,10 @@ export class Members {
     this.#core.exports.freeBlock(this.block)
   }
 
+  #putWeight(row: number, weight: number): void {
+    this.#core.f64[(this.#hot(row) + ROW_WEIGHT) >>> 3] = weight
+  }
+
   #hot(row: number): Pointer {
     return (this.#core.i32[(this.block + BLOCK_ROWS) >>> 2] as number) + (row << ROW_SHIFT)
   }
@@ -187,6 +214,7 @@ export class Members {
       }
     }
     this.#core.exports.resetRow(this.block, row)
+    this.#ownWeights[row] = 1
     this.byRow[row] = instance
     return { instance, row }
   }

@@ -5,16 +5,18 @@ import type { Quirks } from '../compat/quirks.js'
 import type { ServiceSettings } from '../config/settings.js'
 import type { Core } from '../core/core.js'
 import type { Pointer } from '../core/exports.js'
-import { ClosedError, ConfigError, show } from '../errors.js'
+import { ClosedError } from '../errors.js'
 import { isSameInstance } from '../instance.js'
 import { DEFAULT_DECAY_MS, type Engine, orderFor } from '../policy/engine.js'
+import { pickWith } from '../policy/foreign.js'
+import { RIBBON_STATS, ServerStatsRecorder } from '../policy/server-stats.js'
 import { entropy } from '../runtime/host.js'
 import { type Stage, type StageContext, stageOf, withHiddenRequest } from '../supplier/stage.js'
 import type { PickContext, Policy } from '../types/extension.js'
 import type { ServiceInstance } from '../types/instance.js'
 import type { PickRequest } from '../types/request.js'
 import { type CandidateList, CandidateTree } from './candidates.js'
-import { Chain } from './chain.js'
+import { Chain, type RetryAwareness } from './chain.js'
 import type { Counters } from './counters.js'
 import { Engines, prepareFor } from './engines.js'
 import type { Members } from './members.js'
@@ -27,6 +29,7 @@ export interface PickerHost {
   readonly zone: string | undefined
   readonly instanceId: string | undefined
   readonly quirks: Quirks
+  readonly clock: () => number
   /** Undefined: the runtime's own entropy, taken at the first pick. */
   readonly seed: number | undefined
 }
@@ -55,10 +58,14 @@ export class Picker {
   /** How the built-in policy works in the core; undefined: a policy of the user's own. */
   readonly engine: Engine | undefined
   /** How latencies are averaged. */
-  readonly averaging: Pick<Engine, 'peak' | 'decayMs'>
+  readonly averaging: Pick<Engine, 'peak' | 'failureRttMs' | 'decayMs'>
   /** Whether picks need to know the time. */
   readonly timed: boolean
   readonly engines: Engines
+  /** Recorded or not. */
+  readonly serverStats: ServerStatsRecorder
+  /** When stages are due that go by what the instances did. */
+  nextRefreshMs = Number.POSITIVE_INFINITY
   /** What fell back since this was last emptied, while somebody listens. */
   readonly fellBack: Step[] = []
 
@@ -69,7 +76,7 @@ export class Picker {
   readonly #policy: Policy
   readonly #serviceId: string
   readonly #owner: PickerOwner
-  readonly #seed: number | undefined
+  #seed: number | undefined
   readonly #order: number
   /** User code chooses, or narrows the list. */
   readonly #foreign: boolean
@@ -78,6 +85,9 @@ export class Picker {
   /** Rows of the last list that its pick must pass over. */
   #excluded: readonly number[] = NOTHING
   #seeded = false
+  /** What is recorded of leases was settled when the service was made, but for what user's policies turn to. */
+  readonly #recording: boolean
+  #refreshes = 0
   #drawsNothing = false
   /** How many candidates the last pick had that went by the chain. */
   #chained = 0
@@ -98,9 +108,12 @@ export class Picker {
     this.#serviceId = serviceId
     this.#seed = host.seed
     this.#owner = owner
-    this.engines = new Engines(core, this.#block, { serviceId, quirks, zone, instanceId })
+    const idle = quirks.has('ribbon-percentiles-empty') ? 'zeros' : 'keeps'
+    this.serverStats = new ServerStatsRecorder(settings.serverStats ?? RIBBON_STATS, idle)
+    const random = randomOf(core, resources)
+    this.engines = new Engines(core, this.#block, { serviceId, quirks, zone, instanceId, random }, [this.serverStats])
+    if (settings.serverStats !== undefined) this.engines.record(this.serverStats)
     this.engine = this.engines.of(settings.policy)
-    this.timed = (this.engine?.timed ?? true) || this.engines.recorders.length > 0
     this.averaging = this.engine ?? { decayMs: DEFAULT_DECAY_MS }
     this.#order = orderFor(this.engine, settings.weighing?.order ?? 'interleaved')
     const context: StageContext = {
@@ -109,21 +122,41 @@ export class Picker {
       hint: settings.hint,
       instanceId,
       quirks,
+      seed: () => this.#takeSeed(),
       draw: () => (this.#drawsNothing ? 1 : this.random()),
+      clock: host.clock,
+      refreshes: () => this.#refreshes,
+      recordServerStats: () => this.engines.record(this.serverStats),
     }
     const suppliers = settings.suppliers.map((supplier) => stageOf(supplier, context))
+    this.#recording = this.engines.recorders.length > 0
+    this.timed = (this.engine?.timed ?? true) || this.#recording
     const stages = [...owner.lead, ...(settings.passesRequest ? suppliers : withHiddenRequest(suppliers))]
-    this.chain = new Chain(stages, {
+    const retries: RetryAwareness = {
       avoidPrevious: settings.retry.avoidPrevious,
       oneRow: quirks.has('retry-aware-one-row'),
       noSecondList: quirks.has('retry-aware-no-second-list'),
-    })
-    this.#foreign = this.chain.foreign || this.engine === undefined
+    }
+    this.chain = new Chain(stages, retries, serviceId)
+    this.#foreign = this.chain.foreign || (this.engine?.foreign ?? this.engine === undefined)
   }
 
   /** The tree over the list in force, made when first looked at. */
   get tree(): CandidateTree {
     return this.#resources.tree ?? this.#grow()
+  }
+
+  get recordsServerStats(): boolean {
+    return this.engines.recorders.includes(this.serverStats)
+  }
+
+  /** Asks the stages anew that go by what the instances did, if there are any. @param ages the list is asked for anew */
+  refresh(nowMs: number, ages: boolean): void {
+    const { periodMs } = this.chain
+    if (periodMs === Number.POSITIVE_INFINITY) return
+    this.#refreshes++
+    this.nextRefreshMs = ages ? Number.POSITIVE_INFINITY : nowMs + periodMs
+    this.dropTree()
   }
 
   /** The list in force has changed. */
@@ -140,7 +173,10 @@ export class Picker {
   pickRow(request: PickRequest, nowMs: number, avoid: boolean | undefined): number {
     const settled = this.#settled
     if (settled !== undefined && request.previous === undefined) {
-      return (this.engine as Engine).lease(this.core.exports, this.#block, settled.handle, nowMs, request, settled)
+      const { exports } = this.core
+      const row = (this.engine as Engine).lease(exports, this.#block, settled.handle, nowMs, request, settled)
+      if (this.#recording && row >= 0) this.engines.started(row, nowMs)
+      return row
     }
     return this.#pickRowByChain(request, nowMs, avoid)
   }
@@ -182,7 +218,7 @@ export class Picker {
       const list = steps.at(-1)?.list ?? tree.root
       const row = this.#leaseFrom(list, request, nowMs)
       this.#chained = list.length
-      if (row >= 0 && this.chain.hears) this.#tellSelected(row, request)
+      if (row >= 0 && this.chain.hears) this.#tellSelected(row, request, nowMs)
       return { row, steps, found: tree.root.length, candidates: list.length }
     })
   }
@@ -210,11 +246,13 @@ export class Picker {
 
   /** Uniform in [0, 1) from the service's own generator; 0 when the service is closed. */
   random(): number {
-    return this.#resources.givenBack ? 0 : this.core.exports.nextF64(this.#block)
+    return this.engines.context.random()
   }
 
   /** As `lent`, for a look that must leave the generator where it is. */
   withoutDraws<T>(look: () => T): T {
+    // What is due is no part of the look: the next pick would find it done the same way.
+    if (this.chain.periodMs < Number.POSITIVE_INFINITY) this.lent(() => this.chain.fixedList(this.tree))
     this.#drawsNothing = true
     try {
       return this.lent(look)
@@ -241,7 +279,7 @@ export class Picker {
     const list = this.#candidates(request, avoid)
     const row = this.#leaseFrom(list, request, nowMs)
     this.#chained = list.length
-    if (row >= 0 && this.chain.hears) this.#tellSelected(row, request)
+    if (row >= 0 && this.chain.hears) this.#tellSelected(row, request, nowMs)
     return row
   }
 
@@ -282,11 +320,12 @@ export class Picker {
     }
   }
 
-  #tellSelected(row: number, request: PickRequest): void {
+  #tellSelected(row: number, request: PickRequest, nowMs: number): void {
     try {
       this.chain.selected(this.#members.byRow[row] as ServiceInstance, request)
     } catch (error) {
       this.core.exports.complete(this.#block, row, ENDED_CANCELLED)
+      this.engines.ended(row, { outcome: { cancelled: true }, failed: false, latencyMs: Number.NaN, nowMs })
       throw error
     }
   }
@@ -296,13 +335,7 @@ export class Picker {
     if (engine !== undefined) return this.engines.pick(engine, this.core.exports, this.#block, list, nowMs, request)
     if (list.length === 0) return -1
     const context: PickContext = { request, nowMs, random: () => this.random() }
-    const index = this.#policy.pick(list, context)
-    if (Number.isInteger(index) && index >= -1 && index < list.length) return index
-    const serviceId = this.#serviceId
-    throw new ConfigError(
-      `policy "${this.#policy.name}" of service "${serviceId}" picked ${show(index)} of ${list.length} candidates`,
-      { serviceId, option: 'policy' },
-    )
+    return pickWith(this.#policy, list, context, this.#serviceId)
   }
 
   /** @throws EVENKEEL_CLOSED */
@@ -312,7 +345,7 @@ export class Picker {
     if (!this.#seeded) this.#sow()
     const tree = new CandidateTree(this.core, this.#resources, this.engines, this.#order)
     this.#resources.tree = tree
-    if (!this.#foreign && this.engines.recorders.length === 0) this.#settle(tree)
+    if (!this.#foreign) this.#settle(tree)
     return tree
   }
 
@@ -325,13 +358,22 @@ export class Picker {
   #sow(): void {
     const { exports } = this.core
     const block = this.#block
-    exports.seedBlock(block, this.core.hashText(this.#serviceId), this.#seed ?? entropy())
+    exports.seedBlock(block, this.core.hashText(this.#serviceId), this.#takeSeed())
     if (this.engine?.start !== undefined) exports.startAt(block, this.engine.start)
     this.#seeded = true
+  }
+
+  #takeSeed(): number {
+    return (this.#seed ??= entropy())
   }
 
   readonly #onFallback = (step: Step): void => {
     this.#owner.counters.countFallback(step.stage)
     if (this.#owner.tellsFallbacks()) this.fellBack.push(step)
   }
+}
+
+/** Apart, so that what the resources lead to does not lead to the picker, and with it to the service. */
+function randomOf({ exports }: Core, resources: Resources): () => number {
+  return () => (resources.givenBack ? 0 : exports.nextF64(resources.members.block))
 }

@@ -1,6 +1,7 @@
 /** @module The list in force: read whole or refused whole, with the weights of its instances. */
 
 import type { Quirks } from '../compat/quirks.js'
+import { refuseMoreColons } from '../compat/split-at-colon.js'
 import type { Core } from '../core/core.js'
 import type { ListOrigin } from '../instance.js'
 import type { Weighing } from '../supplier/weighted.js'
@@ -8,9 +9,12 @@ import type { ListChange } from '../types/answers.js'
 import type { InstanceInit, ServiceInstance } from '../types/instance.js'
 import { ListReader } from './list-reader.js'
 import { Members } from './members.js'
+import { Ramps } from './ramps.js'
 
 export class Roster {
   readonly members: Members
+  /** Weights on their way. */
+  readonly ramps: Ramps
   /** Counts the lists that have been in force. */
   version = 0
   /** Ids whose weight can't be read and counts as 1. */
@@ -21,12 +25,16 @@ export class Roster {
   readonly #reader: ListReader
   readonly #weighing: Weighing | undefined
   readonly #quirks: Quirks
+  readonly #clock: () => number
 
-  constructor(core: Core, serviceId: string, weighing: Weighing | undefined, quirks: Quirks) {
+  constructor(core: Core, serviceId: string, weighing: Weighing | undefined, quirks: Quirks, clock: () => number) {
     this.#core = core
     this.#quirks = quirks
     this.#weighing = weighing
+    this.#clock = clock
     this.members = new Members(core)
+    const whole = quirks.has('weighted-java-int') || quirks.has('weighted-expanded')
+    this.ramps = new Ramps(this.members, weighing?.rampMs ?? 0, whole)
     this.#reader = new ListReader(serviceId)
   }
 
@@ -36,16 +44,18 @@ export class Roster {
    */
   publish(inits: readonly InstanceInit[], where: string, origin: ListOrigin, replaced: () => void): ListChange {
     const { members } = this
+    if (this.#quirks.has('ribbon-split-at-colon')) refuseMoreColons(inits, where)
     const read = this.#reader.read(inits, where, origin, (id) => members.get(id))
     const weights = this.#weigh(read.instances)
     const before = members.instances
     const change = members.adopt(read.instances)
     this.mergedDuplicates = read.duplicates
+    if (change.removed.length > 0) this.ramps.forgetDeparted()
     for (const [instance, weight] of weights) {
       if (weight === undefined) this.unreadableWeights.add(instance.instanceId)
       else this.unreadableWeights.delete(instance.instanceId)
-      members.setWeight(members.rowOf(instance), weight ?? 1)
     }
+    this.#putInForce(weights, change)
     for (const { instanceId } of change.removed) {
       if (members.get(instanceId) === undefined) this.unreadableWeights.delete(instanceId)
     }
@@ -54,6 +64,21 @@ export class Roster {
       replaced()
     }
     return change
+  }
+
+  /** New instances have their weight at once; those that stay go there by a ramp, if there is one. */
+  #putInForce(weights: ReadonlyMap<ServiceInstance, number | undefined>, change: ListChange): void {
+    const { members, ramps } = this
+    const ramped = this.#weighing?.rampMs ? new Set(change.changed) : undefined
+    const targets = new Map<number, number>()
+    for (const [instance, weight = 1] of weights) {
+      const row = members.rowOf(instance)
+      if (!ramped?.has(instance)) ramps.set(row, weight)
+      else if (weight !== ramps.targetAt(row)) targets.set(row, weight)
+    }
+    if (targets.size === 0) return
+    const rows = members.instances.map((instance) => members.rowOf(instance))
+    ramps.begin(targets, rows, this.#clock())
   }
 
   /** Of the order of instance ids: two clients with the same digest rotate over the same list. */

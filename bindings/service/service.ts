@@ -4,12 +4,15 @@ import { ENDED_SUCCESS } from '../../assembly/layout.js'
 import { send } from '../client/call.js'
 import type { HealthSettings, ServiceSettings } from '../config/settings.js'
 import type { Core } from '../core/core.js'
+import { gateOf } from '../discovery/gates.js'
 import type { ListSource, WaitUntil } from '../discovery/list-source.js'
 import { sourceOf } from '../discovery/source-of.js'
 import { within } from '../discovery/within.js'
 import { ClosedError, ConfigError, show } from '../errors.js'
 import { HealthChecks } from '../health/health-checks.js'
 import { healthStage } from '../health/health-stage.js'
+import { primedStage } from '../health/primed-stage.js'
+import { Priming } from '../health/priming.js'
 import { isSameInstance, type ListOrigin } from '../instance.js'
 import { Mean } from '../lifecycle/mean.js'
 import { type Observers, observersOf } from '../lifecycle/observers.js'
@@ -35,6 +38,7 @@ import { Events } from './events.js'
 import { explain } from './explain.js'
 import type { ServiceHost } from './host.js'
 import { type LeaseOwner, ServiceLease, SUCCESS } from './lease.js'
+import { lookAgain } from './look-again.js'
 import { OpenLeases } from './open-leases.js'
 import { Picker } from './picker.js'
 import { freeWhenCollected, Resources } from './resources.js'
@@ -44,12 +48,15 @@ import { statsOf } from './stats.js'
 import { Timeline } from './timeline.js'
 import { recordOf, Traces } from './traces.js'
 
+const BREAKER = 'circuit breaker: connection failures in a row'
+
 export class BalancedService implements Service, LeaseOwner {
   readonly serviceId: string
   readonly settings: ServiceSettings
   readonly counters = new Counters()
   readonly source: ListSource
   readonly health: HealthChecks | undefined
+  readonly priming: Priming | undefined
   readonly drains: Drains
   readonly ejections: Ejections
   readonly roster: Roster
@@ -73,7 +80,7 @@ export class BalancedService implements Service, LeaseOwner {
   #closed = false
   /** Neither the list nor the leases grow old, and no pick is remembered: one looks at nothing but its candidates. */
   readonly #isTimeless: boolean
-  /** And no drain is about to end. */
+  /** And no drain is about to end, no weight on its way. */
   #timeless: boolean
 
   /** @param where the path of the service's options, for error messages */
@@ -96,13 +103,22 @@ export class BalancedService implements Service, LeaseOwner {
     const { every, keep } = settings.trace
     if (every > 0) this.#traces = new Traces(every, keep)
     if (settings.leaseTimeoutMs !== undefined) this.#openLeases = new OpenLeases(settings.leaseTimeoutMs)
-    this.roster = new Roster(core, serviceId, settings.weighing, settings.quirks)
+    this.roster = new Roster(core, serviceId, settings.weighing, settings.quirks, clock)
     this.#resources = new Resources(this.roster.members)
     freeWhenCollected(this, this.#resources)
     if (settings.health !== undefined) this.health = this.#healthChecks(settings, settings.health, host)
+    if (settings.prime !== undefined) {
+      this.priming = new Priming(settings.prime, {
+        serviceId,
+        transport,
+        quirks: settings.quirks,
+        instances: () => this.instances(),
+        changed: () => this.picker.dropTree(),
+      })
+    }
     this.picker = new Picker(serviceId, this.#resources, settings, host, {
       counters: this.counters,
-      lead: [...this.#healthStages(), drainedStage(this.drains)],
+      lead: [...this.#leadStages(), drainedStage(this.drains)],
       tellsFallbacks: () => this.#events.hasListeners('fallback'),
     })
     const isStatic = settings.instances !== undefined
@@ -117,8 +133,12 @@ export class BalancedService implements Service, LeaseOwner {
         this.#events.emit('discoveryError', { error, servedAgeMs: this.source.ageMs })
       },
     })
-    this.source.gate = this.health
-    this.#isTimeless = isStatic && [this.#openLeases, this.health, this.#traces].every((part) => part === undefined)
+    this.source.gate = gateOf([this.health, this.priming].filter((gate) => gate !== undefined))
+    const { periodMs } = this.picker.chain
+    this.#isTimeless =
+      isStatic &&
+      periodMs === Number.POSITIVE_INFINITY &&
+      [this.#openLeases, this.health, this.priming, this.#traces].every((part) => part === undefined)
     this.#timeless = this.#isTimeless
     if (settings.instances === undefined) return
     try {
@@ -152,6 +172,7 @@ export class BalancedService implements Service, LeaseOwner {
   takeNow(request: PickRequest, attempt: number): ServiceLease | undefined {
     const nowMs = this.clock()
     this.#expire(nowMs)
+    this.#refreshChain(nowMs)
     this.counters.cacheMisses++
     return this.#takeFromList(request, attempt, nowMs)
   }
@@ -240,8 +261,19 @@ export class BalancedService implements Service, LeaseOwner {
     options: WaitOptions & { waitUntil?: WaitUntil } = {},
   ): Promise<Lease | undefined> {
     this.checkOpen()
+    const startedAt = this.clock()
     const waited = await this.source.ready(options)
-    return waited ? this.takeNow(request, 1) : this.take(request, 1, options.waitUntil)
+    const look = () => this.take(request, 1, options.waitUntil)
+    const lease = waited ? this.takeNow(request, 1) : look()
+    if (lease !== undefined || this.picker.engine?.patienceMs === undefined) return lease
+    const { signal, timeoutMs } = options
+    let late: Lease | undefined
+    const rest = timeoutMs === undefined ? {} : { timeoutMs: Math.max(timeoutMs - (this.clock() - startedAt), 0) }
+    const limits = { ...(signal !== undefined && { signal }), ...rest }
+    await within(limits, `choosing an instance of "${this.serviceId}"`, async (left) => {
+      late = await lookAgain(this, look, left)
+    })
+    return late
   }
 
   *plan(request: PickRequest = NO_REQUEST, options: { attempts?: number } = {}): Iterable<Lease> {
@@ -367,6 +399,7 @@ export class BalancedService implements Service, LeaseOwner {
     this.#timeless = false
     this.#resources.giveBack()
     this.health?.close()
+    this.priming?.close()
     this.source.close()
     this.#events.clear()
   }
@@ -385,7 +418,15 @@ export class BalancedService implements Service, LeaseOwner {
     }
     this.#openLeases?.remove(lease)
     this.#traces?.ended(lease, statusOf(outcome))
-    if (!this.#closed) settleFully(this, lease, row, outcome)
+    if (this.#closed) return
+    // Who is asked what trips a breaker may close the service.
+    this.#resources.lend()
+    try {
+      settleFully(this, lease, row, outcome)
+    } finally {
+      this.#resources.endLoan()
+    }
+    if (this.picker.serverStats.turned.length > 0) this.#tellBreakers()
   }
 
   /** A lease's request is about to leave. */
@@ -417,19 +458,29 @@ export class BalancedService implements Service, LeaseOwner {
   }
 
   /**
-   * Ends what has grown too old: leases, drains.
+   * Ends what has grown too old: leases, drains. Moves the weights that are on their way.
    * @throws EVENKEEL_CLOSED, also if somebody who is told of it closes the service
    */
   #expire(nowMs: number): void {
     this.checkOpen()
     this.#openLeases?.expire(nowMs)
     if (nowMs >= this.drains.nextEndMs) this.drains.expire(nowMs)
+    if (nowMs >= this.roster.ramps.nextStepMs) {
+      this.roster.ramps.advance(nowMs)
+      this.#candidatesChanged()
+    }
     this.checkOpen()
+  }
+
+  /** Filters that go by what the instances did, of a list that nobody asks for anew. */
+  #refreshChain(nowMs: number): void {
+    if (nowMs >= this.picker.nextRefreshMs) this.picker.refresh(nowMs, this.source.ages)
   }
 
   /** Whether there is a list to pick from. Starts a refresh if one is due. */
   #hasList(nowMs: number, waitUntil: WaitUntil): boolean {
     this.#expire(nowMs)
+    this.#refreshChain(nowMs)
     const { source, counters } = this
     if (source.listed && !source.ages) return true
     if (source.isFresh(nowMs)) {
@@ -446,14 +497,24 @@ export class BalancedService implements Service, LeaseOwner {
     return false
   }
 
+  #tellBreakers(): void {
+    for (const { row, forMs } of this.picker.serverStats.turned.splice(0)) {
+      const instance = this.roster.members.byRow[row] as ServiceInstance
+      if (!this.isListed(instance)) continue
+      if (forMs > 0) this.ejections.trip(instance, BREAKER, forMs)
+      else this.ejections.close(instance)
+    }
+  }
+
   #tellRestored(instanceId: string): void {
     const instance = this.roster.members.get(instanceId)
     if (instance !== undefined) this.#events.emit('restore', { instance })
   }
 
-  /** Other instances may be candidates now, of the same list. */
+  /** Other instances may be candidates now, or with other weights. */
   #candidatesChanged(): void {
-    this.#timeless = this.#isTimeless && !this.#closed && this.drains.nextEndMs === Number.POSITIVE_INFINITY
+    const nextMs = Math.min(this.drains.nextEndMs, this.roster.ramps.nextStepMs)
+    this.#timeless = this.#isTimeless && !this.#closed && nextMs === Number.POSITIVE_INFINITY
     this.picker.dropTree()
   }
 
@@ -472,13 +533,14 @@ export class BalancedService implements Service, LeaseOwner {
     try {
       change = this.roster.publish(inits, where, origin, () => {
         replaced = true
-        this.picker.dropTree()
+        this.#candidatesChanged()
       })
     } finally {
       resources.free(() => this.roster.members.releaseDeparted())
       resources.endLoan()
     }
     this.checkOpen()
+    this.picker.refresh(this.clock(), this.source.ages)
     this.#timeline.listed(change, origin, this.clock())
     this.ejections.forget(change.removed)
     if (replaced) {
@@ -487,8 +549,9 @@ export class BalancedService implements Service, LeaseOwner {
     }
     if (this.#closed) return change
     this.health?.listed(replaced)
+    this.priming?.listed()
     // A list that was asked for is about to be used; a written one may never be.
-    if (origin === 'discovered') this.health?.begin()
+    if (origin === 'discovered') this.source.gate?.begin()
     return change
   }
 
@@ -499,7 +562,10 @@ export class BalancedService implements Service, LeaseOwner {
       clock,
       transport,
       quirks,
-      refetchMs: settings.discovery === undefined ? Number.POSITIVE_INFINITY : settings.freshness.ttlMs,
+      refetchMs:
+        settings.discovery === undefined || settings.polling !== undefined
+          ? Number.POSITIVE_INFINITY
+          : settings.freshness.ttlMs,
       instances: () => this.instances(),
       refetch: () => this.source.revive(),
       changed: () => this.picker.dropTree(),
@@ -510,9 +576,13 @@ export class BalancedService implements Service, LeaseOwner {
     })
   }
 
-  #healthStages(): Stage[] {
-    const { health, settings } = this
-    return health === undefined ? [] : [healthStage(health, settings.health?.allUnhealthy ?? 'none')]
+  #leadStages(): Stage[] {
+    const { health, priming, settings } = this
+    const keepsDown = () => this.picker.engine?.seesDown === true
+    return [
+      ...(health === undefined ? [] : [healthStage(health, settings.health?.allUnhealthy ?? 'none', keepsDown)]),
+      ...(priming === undefined ? [] : [primedStage(priming)]),
+    ]
   }
 
   #tellFallbacks(): void {

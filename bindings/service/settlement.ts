@@ -24,9 +24,9 @@ export function settleFully(service: BalancedService, lease: ServiceLease, row: 
   const nowMs = outcome.latencyMs === undefined && lease.startedAt === undefined ? undefined : clock()
   const latencyMs = outcome.latencyMs ?? latencyOf(lease, nowMs)
   if (nowMs !== undefined && latencyMs >= 0 && latencyMs < Number.POSITIVE_INFINITY) {
-    const { peak, decayMs } = picker.averaging
-    const averagedMs = failed && peak !== undefined ? Math.max(latencyMs, peak.failureRttMs) : latencyMs
-    exports.completeAfter(block, row, ended, latencyMs, averagedMs, nowMs, decayMs, peak === undefined ? 0 : 1)
+    const { peak = false, failureRttMs = 0, decayMs } = picker.averaging
+    const averagedMs = failed ? Math.max(latencyMs, failureRttMs) : latencyMs
+    exports.completeAfter(block, row, ended, latencyMs, averagedMs, nowMs, decayMs, peak ? 1 : 0)
   } else {
     exports.complete(block, row, ended)
   }

@@ -1,11 +1,13 @@
 /** @module A service in numbers. */
 
-import type { InstanceStats, ServiceStats } from '../types/answers.js'
+import { zoneSnapshot } from '../policy/zone-snapshot.js'
+import type { InstanceStats, ServiceStats, ZoneStats } from '../types/answers.js'
 import type { CandidateTree } from './candidates.js'
 import type { BalancedService } from './service.js'
 
 export function statsOf(service: BalancedService, tree: CandidateTree): ServiceStats {
-  const { counters, source, health } = service
+  const { counters, source, health, picker } = service
+  const { polling } = service.settings
   const { members } = service.roster
   const nowMs = service.clock()
   const { instances } = members
@@ -28,12 +30,17 @@ export function statsOf(service: BalancedService, tree: CandidateTree): ServiceS
         ejectedForMs: service.ejections.forMs(instance.instanceId, nowMs),
         drained: service.drains.has(instance.instanceId),
         weight,
+        ...(picker.recordsServerStats && {
+          server: picker.serverStats.statsAt(picker.core, members.block, row, nowMs),
+        }),
       }
     }),
+    zones: picker.recordsServerStats ? zonesOf(service, nowMs) : {},
     discovered: instances.length,
     cached: source.ages && service.settings.cached ? instances.length : 0,
-    candidates: service.picker.chain.fixedList(tree).length,
+    candidates: picker.chain.fixedList(tree).length,
     listAgeMs: source.ageMs,
+    missedCycles: polling === undefined || !source.ages ? Number.NaN : Math.floor(source.ageMs / polling.intervalMs),
     noInstance: counters.noInstance,
     fallbacks: counters.fallbacks,
     retriesSame: counters.retriesSame,
@@ -47,4 +54,16 @@ export function statsOf(service: BalancedService, tree: CandidateTree): ServiceS
     selectionMs: service.selections.value,
     meters: service.observers?.meters?.list() ?? [],
   }
+}
+
+function zonesOf({ roster: { members }, picker }: BalancedService, nowMs: number): Record<string, ZoneStats> {
+  const rows = new Map<string, number[]>()
+  for (const instance of members.instances) {
+    const zone = instance.metadata.zone?.toLowerCase() ?? 'unknown'
+    const known = rows.get(zone)
+    if (known === undefined) rows.set(zone, [members.rowOf(instance)])
+    else known.push(members.rowOf(instance))
+  }
+  const { core } = picker
+  return Object.fromEntries([...rows].map(([zone, of]) => [zone, zoneSnapshot(core, members.block, of, nowMs)]))
 }

@@ -3,6 +3,8 @@
 import type { HealthCheckOptions, ServiceOptions, TypedOptions } from '../types/options.js'
 import type { Property } from './property.js'
 import type { Report } from './report.js'
+import { pingOptions } from './ribbon-options.js'
+import { ribbonSuppliers } from './ribbon-suppliers.js'
 import type { Chain, Settings } from './settings.js'
 
 /** The supplier of a chain that keys of a group are about. */
@@ -33,9 +35,10 @@ function supplierOptions(settings: Settings, chain: Chain | undefined, report: R
     tell(report, from, chain === own, `suppliers: [${shown(supplier)}]`, own)
   }
   const hint = hintSupplier(settings, report)
+  const suppliers = [...ribbonSuppliers(settings, report), typed, hint].filter((supplier) => supplier !== undefined)
   return {
     ...(chain !== undefined && typed === undefined && { preset: chain }),
-    ...((typed || hint) && { suppliers: [typed, hint].filter((supplier) => supplier !== undefined) }),
+    ...(suppliers.length > 0 && { suppliers }),
   }
 }
 
@@ -55,6 +58,11 @@ function healthOptions(
   report: Report,
 ): ChainOptions {
   const { values, from } = settings.group('healthCheck')
+  const pings = pingOptions(settings, report)
+  const ping = settings.from('ping')
+  if (chain !== 'health-check' && pings !== undefined) return { healthCheck: pings }
+  if (pings !== undefined && ping !== undefined)
+    report.warn(ping, 'not used: "configurations: health-check" replaces it')
   if (from.length === 0) return {}
   const { path: paths, refetch, refetchMs, ...same } = values
   const path = pathFor((paths ?? {}) as Record<string, string>, serviceId)

@@ -6,10 +6,15 @@ import { isConnectionErrorOrTimeout } from './exceptions.js'
 type Options = Readonly<Record<string, unknown>>
 
 /** Merged entry by entry; all other options are replaced. */
-const MERGED = ['cache', 'healthCheck', 'retry', 'hints', 'metrics']
+const MERGED = ['cache', 'polling', 'healthCheck', 'prime', 'serverStats', 'retry', 'hints', 'metrics']
 
 /** What undoes an option of the defaults. */
-const UNDONE: Options = { policy: 'round-robin', exceptions: isConnectionErrorOrTimeout }
+const UNDONE: Options = {
+  policy: 'round-robin',
+  polling: false,
+  prime: false,
+  exceptions: isConnectionErrorOrTimeout,
+}
 
 export function difference(own: ServiceOptions, defaults: ServiceOptions): ServiceOptions {
   const { preset, suppliers, ...rest } = own

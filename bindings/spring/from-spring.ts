@@ -6,6 +6,7 @@ import { propertiesIn } from './documents.js'
 import { readElsewhere } from './elsewhere.js'
 import { instanceIdIn, zoneIn } from './identity.js'
 import { readLoadBalancer } from './load-balancer.js'
+import { readNiws } from './niws.js'
 import { lookupIn } from './placeholders.js'
 import { Report } from './report.js'
 import { readRibbon } from './ribbon.js'
@@ -35,13 +36,14 @@ export function fromSpring(text: string, options: SpringOptions = {}): SpringTra
   for (const property of properties) {
     if (readLoadBalancer(property, found.sclb, reading)) continue
     if (readDiscovery(property, found.listed, reading)) continue
+    if (readNiws(property, found.ribbon, reading)) continue
     readRibbon(property, found.ribbon, reading)
   }
   readElsewhere(properties, report)
 
   const instanceId = instanceIdIn(lookup)
-  const { defaults, services } = translateServices(found, instanceId, report)
   const zone = found.sclb.all.get('zone') ?? zoneIn(lookup)
+  const { defaults, services } = translateServices(found, { instanceId, zone }, report)
   const translated: LoadBalancerOptions = {
     ...(zone && { zone }),
     ...(instanceId && { instanceId }),

@@ -76,6 +76,15 @@ function durationFrom(leastMs: number): Reader<number> {
   }
 }
 
+/** A whole number of seconds, in ms. */
+export const seconds: Reader<number> = {
+  accepts: 'a whole number of seconds',
+  read: (text) => {
+    const value = whole(0, LONGEST_MS).read(text)
+    return value === undefined ? undefined : Math.min(value * 1_000, LONGEST_MS)
+  },
+}
+
 function msOf(text: string): unknown {
   if (/^p/i.test(text)) return toMs(text.toUpperCase())
   const [, amount, unit = ''] = /^\+?(\d+)([a-z]{0,2})$/i.exec(text) ?? []

@@ -1,10 +1,29 @@
 /** @module Ribbon's keys, `<client>.ribbon.<key>` and `ribbon.<key>`: how each is read and where it goes. */
 
 import { type Key, to, unused } from './key.js'
-import { anyText, boolean, duration, listOf, text, whole } from './readers.js'
-import { rule } from './ribbon-rules.js'
+import {
+  anyText,
+  as,
+  boolean,
+  duration,
+  fraction,
+  listOf,
+  positiveDuration,
+  type Reader,
+  seconds,
+  text,
+  whole,
+} from './readers.js'
+import { balancer, type ClassChoice, filter, ping, rule, updater } from './ribbon-classes.js'
 
 const retries = whole(0, 1000)
+const MOST = 2 ** 31 - 1
+const positiveSeconds: Reader<number> = {
+  ...seconds,
+  accepts: 'a whole number of seconds, 1 or more',
+  read: (text) => seconds.read(text) || undefined,
+}
+const adviceOf = ({ advice }: ClassChoice) => advice
 
 /** A key without a counterpart; nothing is said of values that come to what evenkeel does anyway. */
 function instead(advice: string, ...same: string[]): Key {
@@ -12,9 +31,7 @@ function instead(advice: string, ...same: string[]): Key {
 }
 
 const CONNECTIONS = 'connections belong to the transport; give createLoadBalancer a fetch that has them so'
-const CHECKS = 'write healthCheck: { path, intervalMs }; the interval is in seconds here, in ms there'
 const LISTS = 'write a discovery client { name, get(serviceId) } and give it to createLoadBalancer'
-const FILTERS = 'write a supplier { name, filter(list, request) } and list it in suppliers'
 const BREAKER = 'a later version has outlierDetection; policy "peak-ewma" avoids instances that fail'
 const NO_NEED = 'there is nothing like it, and no need'
 const NETFLIX = 'com.netflix.loadbalancer.'
@@ -29,23 +46,38 @@ export const RIBBON_KEYS: Readonly<Record<string, Key>> = {
   retryableStatusCodes: to('retry.statusCodes', listOf(whole(100, 599))),
   ConnectTimeout: to('ribbon.connectTimeoutMs', duration),
   ReadTimeout: to('ribbon.readTimeoutMs', duration),
-  ServerListRefreshInterval: to('cache.ttlMs', duration),
-  NFLoadBalancerRuleClassName: to('rule', rule, ({ advice }) => advice),
+  ServerListRefreshInterval: to('ribbon.refreshMs', duration),
+  ServerListUpdaterClassName: to('updater', updater, adviceOf),
+  NFLoadBalancerClassName: to('balancer', balancer, adviceOf),
+  NFLoadBalancerRuleClassName: to('rule', rule, adviceOf),
+  ActiveConnectionsLimit: to('availability.activeLimit', whole(-1, MOST)),
+  ServerWeightTaskTimerInterval: to('weights.updateMs', positiveDuration),
+  NFLoadBalancerPingClassName: to('ping', ping, adviceOf),
+  NFLoadBalancerPingInterval: to('pings.intervalMs', positiveSeconds),
+  NFLoadBalancerMaxTotalPingTime: to('pings.timeoutMs', positiveSeconds),
+  NIWSServerListFilterClassName: to('filter', filter, adviceOf),
+  EnableZoneAffinity: to('zoneFilter.affinity', boolean),
+  EnableZoneExclusivity: to('zoneFilter.exclusive', boolean),
+  'zoneAffinity.maxLoadPerServer': to('affinity.maxLoadPerServer', fraction(0, MOST)),
+  // These three are Ribbon's own spellings.
+  'zoneAffinity.maxBlackOutServesrPercentage': to('affinity.maxBlackOutShare', fraction(0, 1)),
+  'ServerListSubsetFilter.eliminationFailureThresold': to('serverListSubset.failureThreshold', whole(0, MOST)),
+  'ServerListSubsetFilter.eliminationConnectionThresold': to('serverListSubset.connectionThreshold', whole(0, MOST)),
+  'zoneAffinity.minAvailableServers': to('affinity.minAvailable', whole(0, MOST)),
+  'ServerListSubsetFilter.size': to('serverListSubset.size', whole(1, MOST)),
+  'ServerListSubsetFilter.forceEliminatePercent': to('serverListSubset.forceEliminatePercent', fraction(0, 1)),
+  EnablePrimeConnections: to('prime.enabled', boolean),
+  MaxRetriesPerServerPrimeConnection: to(
+    'prime.attempts',
+    as(whole(0, 999), (retries) => retries + 1),
+  ),
+  MaxTotalTimeToPrimeConnections: to('prime.totalMs', positiveDuration),
+  MinPrimeConnectionsRatio: to('prime.minShare', fraction(0, 1)),
+  PrimeConnectionsURI: to('prime.path', text),
   'eager-load.enabled': to('ribbon.eagerEnabled', boolean),
   'eager-load.clients': to('eager', listOf(text)),
 
-  NFLoadBalancerClassName: instead('there is one balancer; its parts are suppliers and a policy'),
-  NFLoadBalancerPingClassName: instead(CHECKS, `${NETFLIX}DummyPing`, `${NETFLIX}NoOpPing`),
-  NFLoadBalancerPingInterval: instead(CHECKS),
-  NFLoadBalancerMaxTotalPingTime: instead('write healthCheck: { timeoutMs }'),
   NIWSServerListClassName: instead(LISTS, `${NETFLIX}ConfigurationBasedServerList`),
-  NIWSServerListFilterClassName: instead(FILTERS),
-  ServerListUpdaterClassName: instead(
-    'a discovery client that pushes has watch(serviceId)',
-    `${NETFLIX}PollingServerListUpdater`,
-  ),
-  EnableZoneAffinity: instead("add 'zone-preference' to suppliers, and give createLoadBalancer its zone", 'false'),
-  EnableZoneExclusivity: instead('add { "type": "zone-preference", "strict": true } to suppliers', 'false'),
   DeploymentContextBasedVipAddresses: instead('the URL names the service: http://<service id>/…'),
   ForceClientPortConfiguration: instead('have the discovery client return that port'),
   Port: instead('have the discovery client return that port'),
@@ -56,14 +88,9 @@ export const RIBBON_KEYS: Readonly<Record<string, Key>> = {
   TargetRegion: instead('have the discovery client ask that region'),
   'eureka.enabled': instead(LISTS, 'false'),
   InitializeNFLoadBalancer: instead(NO_NEED, 'true'),
-  ServerWeightTaskTimerInterval: instead("a later version has 'weighted-response-time'"),
-  ActiveConnectionsLimit: instead("a later version has 'availability-filtering'"),
   BackoffTimeout: instead('write retry: { backoff: { minMs, maxMs } }'),
-  EnablePrimeConnections: instead('write eager: true, which gets the list; connections are made on first use', 'false'),
-  MaxRetriesPerServerPrimeConnection: instead(NO_NEED),
-  MaxTotalTimeToPrimeConnections: instead(NO_NEED),
-  MinPrimeConnectionsRatio: instead(NO_NEED),
-  PrimeConnectionsURI: instead(NO_NEED),
+  PrimeConnectionsClassName: instead('priming sends GET; write what else must be warm as a ping for healthCheck'),
+  RulePredicateClasses: instead('what a predicate filters is a supplier { name, filter(list, request) }'),
   FollowRedirects: instead('write redirect: "follow" or "manual" in the init of fetch'),
   GZipPayload: instead(CONNECTIONS),
   EnableGZIPContentEncodingFilter: instead(CONNECTIONS),

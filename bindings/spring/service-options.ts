@@ -4,15 +4,20 @@ import type { ServiceOptions } from '../types/options.js'
 import { chainOptions } from './chain.js'
 import type { Report } from './report.js'
 import { retryOptions } from './retry.js'
+import { pollingOptions, primeOptions, serverStatsOptions } from './ribbon-options.js'
+import { ribbonPolicy } from './ribbon-policy.js'
 import type { Settings } from './settings.js'
 
 /** @param serviceId undefined: all services */
 export function serviceOptions(settings: Settings, serviceId: string | undefined, report: Report): ServiceOptions {
   return given({
     ...chainOptions(settings, serviceId, report),
-    policy: settings.get('rule')?.policy,
+    policy: ribbonPolicy(settings, report),
     hints: hintsFor(settings.get('hints'), serviceId),
     cache: cacheOptions(settings, report),
+    polling: pollingOptions(settings),
+    prime: primeOptions(settings, report),
+    ...serverStatsOptions(settings),
     retry: retryOptions(settings, report),
     attemptTimeoutMs: attemptTimeoutMs(settings),
     discoveryTimeoutMs: settings.get('discoveryTimeoutMs'),
@@ -40,7 +45,10 @@ function hintsFor(hints: ServiceOptions['hints'], serviceId: string | undefined)
 /** Caffeine's specification replaces all that is said beside it. */
 function cacheOptions(settings: Settings, report: Report): ServiceOptions['cache'] {
   if (settings.get('cache.enabled') === false) return false
-  const ttl = settings.from('cache.ttlMs')
+  // Ribbon's updater by name polls; without one the interval is the age that a list may have.
+  const slot =
+    settings.get('cache.ttlMs') === undefined && !settings.get('updater')?.name ? 'ribbon.refreshMs' : 'cache.ttlMs'
+  const ttl = settings.from(slot)
   const spec = settings.get('cache.spec')
   const from = settings.from('cache.spec')
   if (from !== undefined && spec?.expireAfterWriteMs !== undefined) {
@@ -53,7 +61,7 @@ function cacheOptions(settings: Settings, report: Report): ServiceOptions['cache
       `has no expireAfterWrite, so SCLB keeps a list for ever; here ${ttl?.key ?? 'the default of 35 s'} holds`,
     )
   }
-  const ttlMs = settings.get('cache.ttlMs')
+  const ttlMs = settings.get(slot)
   return ttlMs === undefined ? undefined : { ttlMs }
 }
 

@@ -23,11 +23,19 @@ interface Translated {
   readonly services: Record<string, ServiceOptions>
 }
 
-/** @param instanceId what the file says of the client's own name, for `subset` */
-export function translateServices(found: Found, instanceId: string | undefined, report: Report): Translated {
+/** What the file says of the client itself. */
+interface Self {
+  /** Its name, for `subset`. */
+  readonly instanceId: string | undefined
+  /** For zone affinity. */
+  readonly zone: string | undefined
+}
+
+export function translateServices(found: Found, { instanceId, zone }: Self, report: Report): Translated {
   const { sclb, ribbon } = found
   const all = sclb.all.over(ribbon.all)
   if (instanceId === undefined) needName(all, report)
+  if (zone === undefined) needZone(all, report)
   const defaults = serviceOptions(all, undefined, report)
   const eager = eagerIn(found)
   const services: Record<string, ServiceOptions> = {}
@@ -35,6 +43,7 @@ export function translateServices(found: Found, instanceId: string | undefined, 
     const settings = sclb.effective(id).over(ribbon.effective(id))
     keepGate(settings, sclb.all, report)
     if (instanceId === undefined) needName(settings, report)
+    if (zone === undefined) needZone(settings, report)
     const instances = instancesOf(id, settings, found)
     const service: ServiceOptions = {
       ...(instances !== undefined && { instances }),
@@ -56,6 +65,15 @@ function needName(settings: Settings, report: Report): void {
     'a subset needs a name of this client, and the file has none: give createLoadBalancer an instanceId, such as ' +
       'the host or pod name',
   )
+}
+
+/** Without its own zone a client keeps to none. */
+function needZone(settings: Settings, report: Report): void {
+  for (const slot of ['zoneFilter.affinity', 'zoneFilter.exclusive'] as const) {
+    const from = settings.from(slot)
+    if (from === undefined || !settings.get(slot)) continue
+    report.warn(from, 'the file does not say in which zone this client is: give createLoadBalancer its zone')
+  }
 }
 
 function eagerIn({ sclb, ribbon }: Found): readonly string[] {

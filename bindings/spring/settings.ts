@@ -3,7 +3,7 @@
 import type { CaffeineSpec } from './caffeine.js'
 import type { Exceptions } from './exceptions.js'
 import type { Property } from './property.js'
-import type { Rule } from './ribbon-rules.js'
+import type { ClassChoice } from './ribbon-classes.js'
 
 export const CHAINS = [
   'default',
@@ -27,7 +27,11 @@ export interface Slots {
   eager: readonly string[]
   chain: Chain
   hints: Texts
-  rule: Rule
+  rule: ClassChoice
+  balancer: ClassChoice
+  filter: ClassChoice
+  ping: ClassChoice
+  updater: ClassChoice
   xForwarded: boolean
   discoveryTimeoutMs: number
   callGetWithRequestOnDelegates: boolean
@@ -66,10 +70,39 @@ export interface Slots {
   'apiVersion.pathSegment': number
   'apiVersion.query': string
   'apiVersion.required': boolean
+  'affinity.maxBlackOutShare': number
+  'affinity.maxLoadPerServer': number
+  'affinity.minAvailable': number
+  'availability.activeLimit': number
+  'availability.allLimit': number
+  'availability.filterTripped': boolean
+  'pings.intervalMs': number
+  'pings.timeoutMs': number
+  'prime.attempts': number
+  'prime.enabled': boolean
+  'prime.minShare': number
+  'prime.path': string
+  'prime.totalMs': number
+  'serverListSubset.connectionThreshold': number
+  'serverListSubset.failureThreshold': number
+  'serverListSubset.forceEliminatePercent': number
+  'serverListSubset.size': number
+  'serverStats.activeExpiryMs': number
+  'serverStats.connectionFailureThreshold': number
+  'serverStats.maxTripMs': number
+  'serverStats.tripFactorMs': number
+  'weights.updateMs': number
+  'zoneAware.enabled': boolean
+  'zoneFilter.affinity': boolean
+  'zoneFilter.exclusive': boolean
+  'zoneRule.enabled': boolean
+  'zones.avoidAboveTripped': number
+  'zones.triggeringLoad': number
   'metrics.enabled': boolean
   'metrics.includePath': boolean
   'ribbon.connectTimeoutMs': number
   'ribbon.eagerEnabled': boolean
+  'ribbon.refreshMs': number
   'ribbon.readTimeoutMs': number
   'ribbon.secure': boolean
   'ribbon.servers': readonly string[]

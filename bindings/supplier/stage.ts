@@ -27,6 +27,15 @@ export interface Stage {
   offered?(list: CandidateList): void
   /** With `callGetWithRequestOnDelegates: false` the stages inside of this one see no request. */
   readonly mayHideRequest?: boolean
+  /**
+   * It goes by what the instances did: asked anew when a list comes, also one that says the same, and for lists that
+   * nobody asks for anew this long after, with a pick.
+   */
+  readonly periodMs?: number
+  /** It has one answer for all requests: no stage that goes by a request may come before it. */
+  readonly beforeRequests?: boolean
+  /** It can be listed once. */
+  readonly once?: boolean
   /** Whether it leaves nobody rather than others than those asked for. */
   readonly leaning?: 'strict' | 'preference'
 }
@@ -43,9 +52,19 @@ export interface StageContext {
   /** Names this client among its fellows. */
   readonly instanceId: string | undefined
   readonly quirks: Quirks
+  /** The service's: what tells one client's draws from another's. Taken from the runtime at the first call, if not given. */
+  seed(): number
   /** Uniform in [0, 1) from the service's generator; 1 while something is only explained, which draws nothing. */
   draw(): number
+  clock(): number
+  /** Counts how often stages with a `periodMs` have been due. */
+  refreshes(): number
+  /** From now on Ribbon's statistics of each instance are kept. */
+  recordServerStats(): void
 }
+
+/** Ribbon's `ServerListRefreshInterval`: what it filters anew is the list that it asked for anew. */
+export const REFILTER_MS = 30_000
 
 /** Of a supplier that is called by itself, outside of a service. */
 export const ALONE: StageContext = {
@@ -54,7 +73,11 @@ export const ALONE: StageContext = {
   hint: undefined,
   instanceId: undefined,
   quirks: NO_QUIRKS,
+  seed: () => 0,
   draw: () => 1,
+  clock: () => 0,
+  refreshes: () => 0,
+  recordServerStats: () => {},
 }
 
 /** Built-in suppliers carry this: their way through the core. `filter` says the same in plain JavaScript. */

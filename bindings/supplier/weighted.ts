@@ -1,7 +1,8 @@
 /** @module Attaches weights to the list; policies go by them. Nothing is expanded. */
 
 import { NO_QUIRKS, type Quirks } from '../compat/quirks.js'
-import { func, object, oneOf } from '../config/check.js'
+import { duration, func, object, oneOf } from '../config/check.js'
+import { msOf } from '../config/duration.js'
 import { MAX_WEIGHT } from '../instance.js'
 import { reportOnce } from '../report.js'
 import type { CandidateList } from '../service/candidates.js'
@@ -17,31 +18,43 @@ export interface WeightedOptions {
   weight?: (instance: ServiceInstance) => number
   /** How round robin goes over the weights 3, 2, 1: 'interleaved' A B C A B A (SCLB, default) or 'block' A A A B B C. */
   order?: 'interleaved' | 'block'
+  /**
+   * A changed weight moves the instance's share evenly from the old to the new over this many ms, in 20 steps; 0
+   * (default): at once. A new instance has its weight at once.
+   */
+  rampMs?: number
 }
 
 /** What a service asks of its weighted supplier at each refresh. */
 export interface Weighing {
   readonly order: 'interleaved' | 'block'
+  readonly rampMs: number
   /** Undefined: unreadable, counts as 1. */
   weightOf(instance: ServiceInstance, quirks: Quirks): number | undefined
 }
 
 const WEIGHING = Symbol('evenkeel.weighing')
 
-const check = object({ weight: func('a function of an instance'), order: oneOf('interleaved', 'block') })
+const check = object({
+  weight: func('a function of an instance'),
+  order: oneOf('interleaved', 'block'),
+  rampMs: duration(),
+})
 
 /**
  * Weights from metadata `weight`, or by a function; finite, three decimals count. Weight 0 drains: no picks while
  * any weight is positive. Round robin then gives exactly the weights' shares over a cycle, random draws by weight,
- * load-aware policies count load per weight.
+ * load-aware policies count load per weight. Over `rampMs` a change reaches any policy step by step, at picks; what
+ * changes again on its way goes on from the weight in force, which `stats()` shows.
  * @see SCLB 4.1 WeightedServiceInstanceListSupplier
- * @example weighted({ order: 'block' })
+ * @example weighted({ order: 'block', rampMs: 30_000 })
  */
 export function weighted(options: WeightedOptions = {}): Supplier {
   check(options, 'weighted')
   const { weight, order = 'interleaved' } = options
   const weighing: Weighing = {
     order,
+    rampMs: msOf(options.rampMs) ?? 0,
     weightOf(instance, quirks) {
       const asJava = quirks.has('weighted-java-int')
       if (weight === undefined) return asJava ? javaWeight(instance.metadata.weight) : fromMetadata(instance)

@@ -2,6 +2,7 @@
 
 import { boolean, object, text } from '../config/check.js'
 import type { Supplier } from '../types/extension.js'
+import type { ServiceInstance } from '../types/instance.js'
 import { attributeSupplier } from './attribute.js'
 import { type Fallback, fallback, fallbackOf } from './fallback.js'
 
@@ -32,7 +33,7 @@ export function zonePreference(options: ZonePreferenceOptions = {}): Supplier {
     name: 'zone-preference',
     key: 'zone',
     fallback: fallbackOf(options, 'all', 'zonePreference'),
-    read: (instance) => folded(instance.metadata.zone),
+    read: zoneOf,
     wanted(context) {
       const zone = own ?? folded(context.zone)
       return () => zone
@@ -43,8 +44,16 @@ export function zonePreference(options: ZonePreferenceOptions = {}): Supplier {
   })
 }
 
+/** The column that `zoneOf` fills. */
+export const ZONE_COLUMN = 'zone-preference zone'
+
+/** The instance's zone, to be compared with a folded one. */
+export function zoneOf(instance: ServiceInstance): string | undefined {
+  return folded(instance.metadata.zone)
+}
+
 /** What java.lang.String.equalsIgnoreCase compares: the lower case of the upper case, character by character. */
-function folded(text: string | undefined): string | undefined {
+export function folded(text: string | undefined): string | undefined {
   if (text === undefined || /^[\0-\x7f]*$/.test(text)) return text?.toLowerCase()
   return Array.from(text, (character) => {
     const upper = alone(character.toUpperCase(), character)

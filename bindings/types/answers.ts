@@ -39,15 +39,61 @@ export interface InstanceStats {
   ejectedForMs: number
   drained: boolean
   weight: number
+  /** Where they are recorded: option `serverStats`, or a policy or supplier that goes by them. */
+  server?: ServerStats
+}
+
+/** Ribbon's statistics of an instance (ServerStats). Moments are the service's clock; NaN: there is none yet. */
+export interface ServerStats {
+  /** Completed, however they ended. */
+  requests: number
+  /** In flight; forgotten when none began or ended for `activeExpiryMs`. */
+  active: number
+  /** That began in the last complete `requestWindowMs`. */
+  requestsInWindow: number
+  /** In a row, up to now. */
+  connectionFailures: number
+  /** In the current `failureWindowMs`. */
+  failuresInWindow: number
+  /** Its breaker keeps requests out, of policies and suppliers that go by it. */
+  tripped: boolean
+  /** How much longer it does. */
+  trippedForMs: number
+  /** All blackouts added up, those that overlapped too. */
+  blackoutMs: number
+  /** Of all that were measured since the instance was first listed, failures too. */
+  responseTimes: { count: number; meanMs: number; variance: number; minMs: number; maxMs: number }
+  /** With `percentiles`: of the last complete period that had any. */
+  percentilesMs?: ResponsePercentiles
+  firstAccessedAt: number
+  lastAccessedAt: number
+  lastFailureAt: number
+}
+
+/** By percent: `percentilesMs[99.5]`. */
+export type ResponsePercentiles = Readonly<Record<10 | 25 | 50 | 75 | 90 | 95 | 98 | 99 | 99.5, number>>
+
+/** Ribbon's ZoneSnapshot. */
+export interface ZoneStats {
+  instances: number
+  tripped: number
+  /** Requests in flight. */
+  active: number
+  /** Those of the instances that are not tripped, for each of these; −1: all are. */
+  load: number
 }
 
 export interface ServiceStats {
   serviceId: string
   instances: readonly InstanceStats[]
+  /** By zone in lower case, `unknown` for none; empty unless `server` statistics are recorded. */
+  zones: Readonly<Record<string, ZoneStats>>
   discovered: number
   cached: number
   candidates: number
   listAgeMs: number
+  /** Polls that should have confirmed the list since it last was; NaN: the service does not poll, or has no list. */
+  missedCycles: number
   noInstance: number
   fallbacks: Record<string, number>
   retriesSame: number

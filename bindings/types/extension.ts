@@ -48,6 +48,45 @@ export interface Policy {
   done?(instance: ServiceInstance, outcome: Outcome, latencyMs: number): void
 }
 
+/** How an attempt of a call failed: with an error, or with a status of 400 or above. */
+export interface RetryFailure {
+  readonly error?: unknown
+  readonly status?: number | undefined
+  /** In upper case. */
+  readonly method?: string | undefined
+}
+
+/** What is tried again, and where. */
+export interface RetryHandler {
+  readonly name: string
+  /** Whether to try again: at the same instance, or at another. One that throws says no, and is reported once. */
+  retriable(failure: RetryFailure, sameInstance: boolean): boolean
+  /** Whether it counts towards the circuit breaker of the instance. */
+  trips(failure: RetryFailure): boolean
+}
+
+/** What a ping is asked with. */
+export interface PingContext {
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal: AbortSignal
+  /** Sends to that instance, through its `fetcher` if it has one. Redirects are not followed. */
+  fetch(url: string): Promise<Response>
+  /** What `compat` switches on. */
+  readonly quirks: ReadonlySet<string>
+}
+
+/** Says which instances are alive, in place of the GET that health checks send. */
+export interface Ping {
+  readonly name: string
+  /** false: nobody is asked, everybody is alive. */
+  readonly asks?: false
+  /** Throwing, and taking longer than `timeoutMs`, is "no". */
+  isAlive(
+    instance: ServiceInstance,
+    context: PingContext,
+  ): boolean | { alive: boolean; reason?: string } | Promise<boolean | { alive: boolean; reason?: string }>
+}
+
 /** Where lists come from. Throwing means "failed", [] means "empty". */
 export interface DiscoveryClient {
   readonly name: string

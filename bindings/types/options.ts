@@ -5,11 +5,14 @@ import type {
   DiscoveryClient,
   DiscoveryFunction,
   Lifecycle,
+  Ping,
   Policy,
   RequestTransformer,
+  RetryHandler,
   Supplier,
 } from './extension.js'
 import type { FetchLike, InstanceInit, ServiceInstance } from './instance.js'
+import type { Outcome } from './request.js'
 
 export type ServiceMap = Record<string, ServiceOptions | readonly InstanceInit[]>
 
@@ -22,7 +25,7 @@ export interface LoadBalancerOptions<S extends ServiceMap = ServiceMap> {
   discoveryMode?: 'first' | 'merge'
   /** The zone this client runs in. */
   zone?: string
-  /** Names this client among its fellows, for `subset`: its host name, pod name or ordinal. */
+  /** Names this client among its fellows, for `subset`, `rendezvousSubset` and `aperture`: its host name, pod name or ordinal. */
   instanceId?: string
   /** SCLB's or Ribbon's behaviour instead of the repaired one, whole or by quirk: see docs/quirks.md. */
   compat?: Compat
@@ -56,8 +59,12 @@ export interface ServiceOptions {
   preset?: PresetName | (string & {})
   /** ttlMs 35 000: fresh. Then staleMs (default: ttlMs): still served while one call refreshes it. */
   cache?: false | { ttlMs?: number; staleMs?: number }
+  /** The list is asked for by a timer, not by the calls that find it old. */
+  polling?: false | PollingOptions
   /** Candidates are the instances whose last check was good. */
   healthCheck?: false | HealthCheckOptions
+  /** Instances that are new to the list are candidates when they have answered once. */
+  prime?: false | PrimeOptions
   /** Innermost first; retry-aware is always the outermost. */
   suppliers?: readonly (Supplier | SupplierName | (string & {}) | TypedOptions)[]
   /** false: what is inside of a zone, same-instance, weighted or API version supplier does not see the request. */
@@ -86,6 +93,30 @@ export interface ServiceOptions {
   trace?: { sample?: number; keep?: number }
   /** SCLB's request meters in `stats().meters`. Default: false. */
   metrics?: false | MetricsOptions
+  /**
+   * Ribbon's statistics of each instance, with its breaker, in `stats()`. Default: false, unless the policy or a
+   * supplier goes by them, with these settings then.
+   */
+  serverStats?: boolean | ServerStatsOptions
+}
+
+export interface ServerStatsOptions {
+  /** Connection failures in a row that trip the breaker. Default 3. */
+  connectionFailureThreshold?: number
+  /** How long the breaker is open the first time; doubled with each failure more. Default 10 000. */
+  tripFactorMs?: number
+  /** The longest. Default 30 000. */
+  maxTripMs?: number
+  /** Requests in flight are forgotten when none began or ended for this long. Default 600 000. */
+  activeExpiryMs?: number
+  /** Default 1000. */
+  failureWindowMs?: number
+  /** Default 300 000. */
+  requestWindowMs?: number
+  /** Of response times, published each `periodMs` (default 1000) from the last `samples` (default 1000) of it. */
+  percentiles?: boolean | { samples?: number; periodMs?: number }
+  /** Which outcomes count for the breaker. Default: the connection failed, the time was over, status 503. */
+  trips?: (outcome: Outcome) => boolean
 }
 
 export type PresetName =
@@ -100,6 +131,7 @@ export type PresetName =
 
 export type SupplierName =
   | 'zone-preference'
+  | 'zone-affinity'
   | 'hint'
   | 'version'
   | 'api-version'
@@ -107,9 +139,39 @@ export type SupplierName =
   | 'sticky-session'
   | 'same-instance-preference'
   | 'subset'
+  | 'rendezvous-subset'
+  | 'aperture'
+  | 'server-list-subset'
   | 'weighted'
 
-export type PolicyName = 'round-robin' | 'random' | 'least-request' | 'peak-ewma'
+export type PolicyName =
+  | 'round-robin'
+  | 'smooth-round-robin'
+  | 'edf'
+  | 'stride'
+  | 'random'
+  | 'least-request'
+  | 'least-connections'
+  | 'least-response-time'
+  | 'peak-ewma'
+  | 'dynamic-weight'
+  | 'relative-weight'
+  | 'source-hash'
+  | 'ring-hash'
+  | 'maglev'
+  | 'rendezvous'
+  | 'jump'
+  | 'weighted-response-time'
+  | 'best-available'
+  | 'availability-filtering'
+  | 'zone-avoidance'
+  | 'zone-aware'
+  | 'retry-rule'
+  | 'filtering'
+
+export type PingName = 'dummy' | 'constant' | 'url' | 'registry'
+
+export type RetryHandlerName = 'default' | 'http-client' | 'netty' | 'rest-client'
 
 export type Discovery = DiscoveryClient | DiscoveryFunction | readonly (DiscoveryClient | DiscoveryFunction)[]
 
@@ -136,6 +198,30 @@ export interface HealthCheckOptions {
   allUnhealthy?: 'none' | 'all'
   /** Which answer is a good one. Default: status 200. */
   accept?: (response: Response) => boolean | Promise<boolean>
+  /** What says who is alive, instead of `path`, `port` and `accept`. */
+  ping?: Ping | PingName | (string & {}) | TypedOptions
+}
+
+export interface PollingOptions {
+  /** From the first use to the first poll. Default 1 000. */
+  initialDelayMs?: number
+  /** From the end of one poll to the start of the next. Default 30 000. */
+  intervalMs?: number
+}
+
+export interface PrimeOptions {
+  /** Default `/`; any HTTP answer will do. */
+  path?: string
+  /** How often an instance is tried in one go. Default 10. */
+  attempts?: number
+  /** After the first attempt; twice this after the second, and so on. Default 100. */
+  pauseMs?: number
+  /** How long an answer may take. Default 2 000. */
+  timeoutMs?: number
+  /** How long the first list is waited for, and after how long one that never answered is tried anew. Default 30 000. */
+  totalMs?: number
+  /** The share of the first list that is waited for. Default 1. */
+  minShare?: number
 }
 
 export interface MetricsOptions {
@@ -166,6 +252,8 @@ export interface RetryOptions {
   /** Default: connection failures and timeouts, by the runtime's table. */
   exceptions?: (error: unknown) => boolean
   backoff?: { minMs?: number; maxMs?: number; jitter?: number } | false
+  /** Decides in place of `retryOnAllOperations`, `methods`, `statusCodes` and `exceptions`. */
+  handler?: RetryHandler | RetryHandlerName | (string & {}) | TypedOptions
   /** Default true. */
   avoidPreviousInstance?: boolean
 }

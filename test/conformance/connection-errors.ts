@@ -1,7 +1,7 @@
 /** @module What this runtime's fetch really throws when a connection fails, and what it throws otherwise. */
 
 import { expect } from 'chai'
-import { isConnectionError } from 'evenkeel'
+import { isCircuitTripping, isConnectionError, retryHandler } from 'evenkeel'
 import type { Case, Context } from './case.js'
 import { rejected } from './errors-of.js'
 import { describe } from './failure-text.js'
@@ -24,6 +24,7 @@ export const cases: Case[] = [
       const error = await rejected(fetch(url(context)))
       expectJudged(error, true)
       expectJudged(new Error('wrapped', { cause: error }), true)
+      expect(isCircuitTripping({ error }), describe(error)).to.equal(true)
     },
   })),
   {
@@ -31,6 +32,19 @@ export const cases: Case[] = [
     async run(context) {
       for (const [, url] of FAILING) {
         expectJudged(await rejected(fetch(url(context), { method: 'POST', body: 'text' })), true)
+      }
+    },
+  },
+  {
+    name: 'connection error: one that was made and broke may have carried a POST out',
+    async run(context) {
+      const { retriable } = retryHandler()
+      for (const [what, url] of FAILING) {
+        const error = await rejected(fetch(url(context)))
+        expect(retriable({ error, method: 'GET' }, true), describe(error)).to.equal(true)
+        // Workers and browsers do not say whether it was made.
+        const isUnsent = what === 'a refused connection' && !/^(workerd|chromium|firefox|webkit)/.test(context.runtime)
+        expect(retriable({ error, method: 'POST' }, false), describe(error)).to.equal(isUnsent)
       }
     },
   },

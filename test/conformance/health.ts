@@ -1,7 +1,14 @@
 /** @module Health checks against real servers. Workers run them by hand: there every case begins with `check`. */
 
 import { expect } from 'chai'
-import type { HealthCheckOptions, InstanceInit, Service } from 'evenkeel'
+import {
+  constantPing,
+  createLoadBalancer,
+  type HealthCheckOptions,
+  type InstanceInit,
+  type Service,
+  urlPing,
+} from 'evenkeel'
 import type { Case, Context } from './case.js'
 import { control, newToken } from './servers.js'
 import { picks, serviceWith } from './services.js'
@@ -101,6 +108,43 @@ export const cases: Case[] = [
       expect(service.pick()).to.equal(undefined)
       expect((await service.choose())?.instance).to.equal(service.instances()[1])
       expect((await service.fetch('/x')).headers.get('x-instance')).to.equal('b')
+    },
+  },
+  {
+    name: 'ping: a GET with the content that is expected',
+    async run({ backends: { a, b, refused } }) {
+      const ping = urlPing({ path: '/status/200?on=a', expectedContent: 'status 200' })
+      const service = checked([a, b, refused], { ping })
+      await service.check()
+      expect(reached(service)).to.deep.equal([0])
+    },
+  },
+  {
+    name: 'ping: without a request, and one of your own that is ended in time',
+    async run({ backends: { refused } }) {
+      const constant = checked([refused], { ping: constantPing() })
+      await constant.check()
+      expect(reached(constant)).to.deep.equal([0])
+      const hanging = { name: 'hanging', isAlive: () => new Promise<never>(() => {}) }
+      const own = checked([refused], { ping: hanging, timeoutMs: 50 })
+      await own.check()
+      expect(await reasons(own)).to.deep.equal(['health-check: health check: timed out'])
+    },
+  },
+  {
+    name: 'prime: who has answered, whatever it said, is picked; on Workers everybody is',
+    async run(context) {
+      const { a, refused } = context.backends
+      const prime = { path: '/status/404', attempts: 2, pauseMs: 1 }
+      const lb = createLoadBalancer({ services: { orders: { instances: [a, refused], prime } } })
+      const service = lb.service('orders')
+      if (runsByItself(context)) {
+        expect(service.pick()).to.equal(undefined)
+        expect((await service.choose())?.instance).to.equal(service.instances()[0])
+        expect(reached(service)).to.deep.equal([0])
+      } else expect(reached(service)).to.deep.equal([0, 1])
+      // Or it goes on trying who does not answer.
+      await lb.close()
     },
   },
   {

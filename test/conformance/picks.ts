@@ -1,7 +1,20 @@
 /** @module Which instance a policy picks. Golden sequences come from SCLB itself, run on the JDK. */
 
 import { expect } from 'chai'
-import { leastRequest, peakEwma, roundRobin, type Service, weighted } from 'evenkeel'
+import {
+  dynamicWeight,
+  edf,
+  leastConnections,
+  leastRequest,
+  leastResponseTime,
+  peakEwma,
+  relativeWeight,
+  roundRobin,
+  type Service,
+  smoothRoundRobin,
+  stride,
+  weighted,
+} from 'evenkeel'
 import golden from '../vectors/golden.json'
 import type { Case } from './case.js'
 import { addresses, counts, handClock, indexer, picks, serviceWith, weighing } from './services.js'
@@ -48,6 +61,68 @@ const interleaved: Case[] = golden.weighted.map(({ weights, sequence }) => ({
     expect(picks(service, twoCycles.length)).to.deep.equal(twoCycles)
   },
 }))
+
+/** nginx, Envoy and grpc-go, each from its own source. */
+const rotations: Case[] = (
+  [
+    ['smooth-round-robin', smoothRoundRobin({ start: -1 }), 'aabacaa', 'abacba'],
+    ['edf', edf({ start: -1 }), 'aaaabca', 'abacba'],
+    ['stride', stride({ start: -1 }), 'acaabaa', 'abcaab'],
+  ] as const
+).flatMap(([name, policy, first, second]) => [
+  {
+    name: `${name}: weights 5, 1, 1 give ${first}, 3, 2, 1 give ${second}`,
+    run() {
+      for (const [weights, expected] of [
+        [[5, 1, 1], first],
+        [[3, 2, 1], second],
+      ] as const) {
+        const service = serviceWith({ instances: weighing(weights), suppliers: ['weighted'], policy })
+        const letters = picks(service, expected.length).map((index) => 'abc'[index])
+        expect(letters.join('')).to.equal(expected)
+      }
+    },
+  },
+  {
+    name: `${name}: an update between any two picks changes no share`,
+    run() {
+      const service = serviceWith({ instances: weighing([3, 1]), suppliers: ['weighted'], policy: name })
+      const taken = Array.from({ length: 400 }, (_, i) => {
+        const [index] = picks(service, 1)
+        service.update(addresses(2).map((url, at) => ({ url, weight: 3 - 2 * at, metadata: { round: `${i}` } })))
+        return index as number
+      })
+      expect(counts(taken, 2)).to.deep.equal([300, 100])
+    },
+  },
+  {
+    name: `${name}: candidates of equal weight in turn, and drained ones never`,
+    run() {
+      const equal = serviceWith({ instances: weighing([2, 2, 2]), suppliers: ['weighted'], policy })
+      expect(picks(equal, 6)).to.deep.equal([0, 1, 2, 0, 1, 2])
+      const drained = serviceWith({ instances: weighing([3, 0, 1]), suppliers: ['weighted'], policy: name })
+      expect(counts(picks(drained, 400), 3)).to.deep.equal([300, 0, 100])
+      expect(picks(serviceWith({ instances: addresses(1), policy: name }), 2)).to.deep.equal([0, 0])
+    },
+  },
+  {
+    name: `${name}: a retry goes elsewhere, and the rotation goes on`,
+    run() {
+      const service = serviceWith({ instances: weighing([5, 3, 2]), suppliers: ['weighted'], policy: name })
+      const indexes = indexer(service)
+      const taken = Array.from({ length: 500 }, () => {
+        const lease = service.pick()
+        if (lease === undefined) throw new Error('no lease')
+        const again = service.pick({ previous: [lease.instance] })
+        expect(again?.instance).not.to.equal(lease.instance)
+        lease.done()
+        again?.done()
+        return indexes(lease.instance)
+      })
+      if (name !== 'stride') expect(counts(taken, 3)).to.deep.equal([250, 150, 100])
+    },
+  },
+])
 
 const others: Case[] = [
   {
@@ -168,6 +243,85 @@ const others: Case[] = [
     },
   },
   {
+    name: "least-request: Envoy's form sends a quarter to the busier of two",
+    run() {
+      const policy = leastRequest({ form: 'envoy' })
+      const service = serviceWith({ instances: addresses(2), policy })
+      hold(service, [3, 0])
+      expectShares(counts(picks(service, 4_000), 2), [1, 3])
+    },
+  },
+  {
+    name: "least-request: Envoy's form rotates over weights that requests in flight lessen",
+    run() {
+      const service = serviceWith({
+        instances: weighing([6, 1]),
+        suppliers: ['weighted'],
+        policy: { type: 'least-request', form: 'envoy' },
+      })
+      hold(service, [2, 0])
+      // 6 / 3 against 1 / 1.
+      const [heavy = 0, light = 0] = counts(picks(service, 900), 2)
+      expect(heavy).to.be.closeTo(600, 2)
+      expect(light).to.be.closeTo(300, 2)
+    },
+  },
+  {
+    name: 'least-connections: of 10, 5 and 8 requests in flight, the second',
+    run() {
+      const service = serviceWith({ instances: addresses(3), policy: leastConnections() })
+      hold(service, [10, 5, 8])
+      expect(picks(service, 20)).to.deep.equal(new Array(20).fill(1))
+    },
+  },
+  {
+    name: 'least-connections: load counts per weight, an idle service is shared by weight',
+    run() {
+      const service = serviceWith({
+        instances: weighing([1, 2, 5]),
+        suppliers: ['weighted'],
+        policy: 'least-connections',
+      })
+      expectShares(counts(picks(service, 8_000), 3), [1, 2, 5])
+      hold(service, [1, 1, 4])
+      expect(picks(service, 20)).to.deep.equal(new Array(20).fill(1))
+    },
+  },
+  {
+    name: 'least-response-time: the least latency, times what is in flight and one more',
+    run() {
+      const clock = handClock()
+      const service = serviceWith({ instances: addresses(2), policy: leastResponseTime() }, { clock: clock.now })
+      const indexes = indexer(service)
+      for (const lease of [service.pick(), service.pick()]) {
+        lease?.done({ latencyMs: lease && indexes(lease.instance) === 0 ? 20 : 50 })
+      }
+      const taken = Array.from({ length: 4 }, () => {
+        const lease = service.pick()
+        return lease === undefined ? -1 : indexes(lease.instance)
+      })
+      // 20 against 50, 40 against 50, 60 against 50, 60 against 100.
+      expect(taken).to.deep.equal([0, 0, 1, 0])
+    },
+  },
+  {
+    name: 'least-response-time: averages over time, and takes a failure for slow',
+    run() {
+      const clock = handClock()
+      const policy = leastResponseTime({ decayMs: 1_000 })
+      const service = serviceWith({ instances: addresses(1), policy }, { clock: clock.now })
+      const sample = (outcome: object) => {
+        service.pick()?.done(outcome)
+        return service.stats().instances[0]?.latencyMs as number
+      }
+      expect(sample({ latencyMs: 20 })).to.equal(20)
+      clock.advance(1_000)
+      expect(sample({ latencyMs: 120 })).to.be.closeTo(20 + 100 * (1 - Math.exp(-1)), 1e-9)
+      clock.advance(50_000)
+      expect(sample({ latencyMs: 1, status: 503 })).to.be.closeTo(5_000, 1e-9)
+    },
+  },
+  {
     name: 'peak-ewma: the faster of two, until the slow one has been forgotten',
     run() {
       const clock = handClock()
@@ -239,6 +393,78 @@ const others: Case[] = [
     },
   },
   {
+    name: 'dynamic-weight: by e^(−mean ms / 1000) and the error rate, from the hundredth sample on',
+    run() {
+      const clock = handClock()
+      const service = serviceWith({ instances: addresses(3), policy: dynamicWeight() }, { clock: clock.now })
+      const indexes = indexer(service)
+      const taken = (count: number, outcome: (index: number) => object) =>
+        Array.from({ length: count }, () => {
+          const lease = service.pick()
+          const index = lease === undefined ? -1 : indexes(lease.instance)
+          lease?.done(outcome(index))
+          return index
+        })
+      const latencies = [100, 1_000, 100]
+      const first = taken(3_000, (index) => ({
+        latencyMs: latencies[index] as number,
+        status: index === 2 ? 503 : 200,
+      }))
+      expectShares(counts(first, 3), [1, 1, 1])
+      // Forty updates: 0.7^40 of the old weights is left.
+      for (let second = 0; second < 40; second++) {
+        clock.advance(1_000)
+        taken(1, () => ({ cancelled: true }))
+      }
+      const weights = [Math.exp(-0.1), Math.exp(-1), 0.01 * Math.exp(-0.1)]
+      expectShares(
+        counts(
+          taken(8_000, () => ({ cancelled: true })),
+          3,
+        ),
+        weights,
+      )
+    },
+  },
+  {
+    name: 'relative-weight: 10 ms against 50 ms is 5 : 1, a failing instance is left',
+    run() {
+      const clock = handClock()
+      const service = serviceWith({ instances: addresses(3), policy: relativeWeight() }, { clock: clock.now })
+      const indexes = indexer(service)
+      const taken = Array.from({ length: 4_000 }, () => {
+        const lease = service.pick()
+        const index = lease === undefined ? -1 : indexes(lease.instance)
+        lease?.done({ latencyMs: index === 0 ? 10 : 50, status: index === 2 ? 500 : 200 })
+        clock.advance(10)
+        return index
+      })
+      const [fast = 0, slow = 0, failing = 0] = counts(taken.slice(1_000), 3)
+      expect(fast / slow).to.be.within(4, 6)
+      expect(failing / 3_000).to.be.below(0.06)
+      expect(failing).to.be.above(0)
+    },
+  },
+  {
+    name: 'weighted: over rampMs a changed weight moves its share evenly',
+    run() {
+      const clock = handClock()
+      const service = serviceWith(
+        { instances: weighing([1, 1]), suppliers: [weighted({ rampMs: 10_000 })], policy: 'random' },
+        { clock: clock.now },
+      )
+      service.update(weighing([100, 1]))
+      for (const [elapsed, share] of [
+        [0, 0.5],
+        [5_000, 0.745],
+        [5_000, 0.99],
+      ] as const) {
+        clock.advance(elapsed)
+        expect((counts(picks(service, 4_000), 2)[0] as number) / 4_000).to.be.closeTo(share, 0.03)
+      }
+    },
+  },
+  {
     name: 'pickMany: indexes into instances(), in the order of the policy, without leases',
     run() {
       const service = serviceWith({ instances: addresses(3), policy: roundRobin({ start: -1 }) })
@@ -263,4 +489,4 @@ const others: Case[] = [
   },
 ]
 
-export const cases: Case[] = [...roundRobins, ...interleaved, ...others]
+export const cases: Case[] = [...roundRobins, ...interleaved, ...rotations, ...others]

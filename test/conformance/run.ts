@@ -15,17 +15,21 @@ import { cases as fetchResponse } from './fetch-response.js'
 import { cases as fetchRetry } from './fetch-retry.js'
 import { cases as fetchUrl } from './fetch-url.js'
 import { cases as filters } from './filters.js'
+import { cases as hashing } from './hashing.js'
 import { cases as health } from './health.js'
 import { cases as leases } from './leases.js'
 import { cases as lifecycle } from './lifecycle.js'
 import { cases as picks } from './picks.js'
 import { cases as scenarios } from './scenarios.js'
+import { cases as serverStats } from './server-stats.js'
 import { cases as apiVersions } from './suppliers-api-version.js'
 import { cases as canaries } from './suppliers-canary.js'
 import { cases as fallbacks } from './suppliers-fallback.js'
+import { cases as ribbonFilters } from './suppliers-ribbon.js'
 import { cases as sameInstance } from './suppliers-same-instance.js'
 import { cases as sticky } from './suppliers-sticky.js'
 import { cases as subsets } from './suppliers-subset.js'
+import { cases as subsetting } from './suppliers-subsetting.js'
 import { cases as versions } from './suppliers-version.js'
 import { cases as vectors } from './vectors/all.js'
 
@@ -38,6 +42,7 @@ export async function runAll(context: Context, begins: (name: string) => void = 
   const report: Report = { runtime: context.runtime, passed: 0, failed: [], skipped: [], digests }
   const cases: Case[] = [
     ...picks,
+    ...hashing,
     ...leases,
     ...filters,
     ...fallbacks,
@@ -47,6 +52,9 @@ export async function runAll(context: Context, begins: (name: string) => void = 
     ...sameInstance,
     ...canaries,
     ...subsets,
+    ...subsetting,
+    ...serverStats,
+    ...ribbonFilters,
     ...extensions,
     ...discovery,
     ...health,

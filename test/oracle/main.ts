@@ -1,7 +1,7 @@
 /**
- * `npm run test:oracle`: drives the published Spring Cloud LoadBalancer (a small Maven project beside this file, one
- * profile a line), puts what its lines answer into one file a topic, and compares those with test/vectors/sclb-*.json.
- * Status 1 if anything differs. `--update` writes the files instead.
+ * `npm run test:oracle`: drives the published Spring Cloud LoadBalancer and Netflix Ribbon (small Maven projects beside
+ * this file; of the first, one profile a line), puts what they answer into one file a topic, and compares those with
+ * test/vectors/sclb-*.json and ribbon-*.json. Status 1 if anything differs. `--update` writes the files instead.
  */
 import { spawnSync } from 'node:child_process'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 const COMMITTED = 'test/vectors'
 const BUILD = 'build/oracle'
 
-/** The profiles of pom.xml, oldest first. */
+/** The profiles of sclb/pom.xml, oldest first. */
 const LINES = ['4.1', '5.0'] as const
 
 /** The oldest release seen to answer as the newer line does, where that is not its first one, by the vector's id. */
@@ -55,9 +55,9 @@ function missing(): string[] {
   return told
 }
 
-/** Lets one line answer; its files by topic. */
-async function generate(line: string): Promise<Map<string, TopicFile<string>>> {
-  const vectors = `${BUILD}/${line}/vectors`
+/** Lets one project answer, in one of its profiles; its files by topic. */
+async function generate(project: string, profile?: string): Promise<Map<string, TopicFile<string>>> {
+  const vectors = `${BUILD}/${profile ?? project}/vectors`
   await rm(vectors, { recursive: true, force: true })
   const args = [
     '-q',
@@ -65,8 +65,8 @@ async function generate(line: string): Promise<Map<string, TopicFile<string>>> {
     '-ntp',
     '-Dstyle.color=never',
     '-f',
-    'test/oracle/pom.xml',
-    `-P${line}`,
+    `test/oracle/${project}/pom.xml`,
+    ...(profile === undefined ? [] : [`-P${profile}`]),
     'compile',
     'exec:java',
   ]
@@ -121,23 +121,30 @@ if (told.length > 0) {
   for (const line of told) console.error(`oracle: ${line}`)
   process.exit(1)
 }
-const [older, newer] = [await generate(LINES[0]), await generate(LINES[1])]
-const committed = new Set((await readdir(COMMITTED)).filter((name) => /^sclb-.*\.json$/.test(name)))
+const isNamed = (name: string) => /^(sclb|ribbon)-.*\.json$/.test(name)
+const committed = new Set((await readdir(COMMITTED)).filter(isNamed))
 const total = { passed: 0, failed: 0 }
-for (const [topic, file] of [...newer].sort(([a], [b]) => (a < b ? -1 : 1))) {
-  const name = `sclb-${topic}.json`
-  const merged = merge(older.get(topic), file)
-  const text = textOf(merged)
+
+async function report(name: string, file: TopicFile<string[]>): Promise<void> {
+  const text = textOf(file)
   if (process.argv.includes('--update')) await writeFile(`${COMMITTED}/${name}`, text)
   const { passed, failed } = compare(text, await readFile(`${COMMITTED}/${name}`, 'utf8').catch(() => ''))
   committed.delete(name)
   total.passed += passed
   total.failed += failed
-  const differ = merged.vectors.filter((vector) => vector.until !== undefined).length
+  const differ = file.vectors.filter((vector) => vector.until !== undefined).length
   console.log(
-    `${name}: ${merged.vectors.length} vectors of ${merged.jar.join(' and ')}, seed ${merged.seed}, ` +
-      `${differ} answered otherwise by ${LINES[0]}: ${failed === 0 ? 'equal' : `${failed} DIFFER`}`,
+    `${name}: ${file.vectors.length} vectors of ${file.jar.join(' and ')}, seed ${file.seed}, ` +
+      `${differ === 0 ? '' : `${differ} answered otherwise by ${LINES[0]}, `}` +
+      `${failed === 0 ? 'equal' : `${failed} DIFFER`}`,
   )
+}
+
+const byTopic = (files: Map<string, TopicFile<string>>) => [...files].sort(([a], [b]) => (a < b ? -1 : 1))
+const [older, newer] = [await generate('sclb', LINES[0]), await generate('sclb', LINES[1])]
+for (const [topic, file] of byTopic(newer)) await report(`sclb-${topic}.json`, merge(older.get(topic), file))
+for (const [topic, file] of byTopic(await generate('ribbon'))) {
+  await report(`ribbon-${topic}.json`, { ...file, jar: [file.jar] })
 }
 for (const name of committed) {
   total.failed++

@@ -127,6 +127,24 @@ describe('each bad option is an error that names it', () => {
       'services.s.emptyList',
       /'trust' or \{ protectMs \}/,
     ],
+    [
+      'a breaker that no failure trips',
+      service({ instances: ok, serverStats: { connectionFailureThreshold: 0 } }),
+      'services.s.serverStats.connectionFailureThreshold',
+      /a whole number, from 1/,
+    ],
+    [
+      'percentiles of no samples',
+      service({ instances: ok, serverStats: { percentiles: { samples: 0 } } }),
+      'services.s.serverStats.percentiles.samples',
+      /from 1/,
+    ],
+    [
+      'statistics under a name',
+      service({ instances: ok, serverStats: 'on' }),
+      'services.s.serverStats',
+      /an object of options/,
+    ],
     ['an unknown quirk', make({ compat: ['hint-defualt'] }), 'compat[0]', /no quirk "hint-defualt"; known: /],
     ['an unknown compat', make({ compat: 'springs' }), 'compat', /'spring', 'ribbon' or an array of quirk ids/],
     [

@@ -20,6 +20,9 @@ const retries = (same: number, next: number) => ({
   maxRetriesOnNextServiceInstance: next,
 })
 
+/** What Spring's own filter makes of EnableZoneAffinity. */
+const AFFINITY = { type: 'zone-affinity', prefer: true }
+
 const EXPECTED: Record<string, Expected> = {
   'cache-retry-health-check.yml': {
     // Health checks take "configurations: health-check", which the file does not have.
@@ -36,10 +39,9 @@ const EXPECTED: Record<string, Expected> = {
   'eureka-canary-new.yml': { options: {}, warnings: [[4, 'eureka.instance.metadata-map.version', /discovery/]] },
   'eureka-canary-stable.yml': { options: {}, warnings: [[4, 'eureka.instance.metadata-map.version', /discovery/]] },
   'eureka-regions.yml': {
-    options: { zone: 'beijing-zone-a' },
+    options: { zone: 'beijing-zone-a', defaults: { suppliers: [AFFINITY] } },
     warnings: [
       [4, 'eureka.instance.metadata-map.zone', /discovery/],
-      [15, 'ribbon.EnableZoneAffinity', /'zone-preference'/],
       [17, 'ribbon.ZoneAwareNIWSServerListClassName', /no such key/],
     ],
   },
@@ -58,11 +60,8 @@ const EXPECTED: Record<string, Expected> = {
   },
   'ribbon-disabled.yml': { options: {}, warnings: [[5, 'spring.cloud.loadbalancer.ribbon.enabled', /can go/]] },
   'ribbon-ping.yml': {
-    options: {},
-    warnings: [
-      [2, 'ribbon.NFLoadBalancerPingClassName', /healthCheck/],
-      [3, 'ribbon.NFLoadBalancerPingInterval', /healthCheck.*seconds/],
-    ],
+    options: { defaults: { healthCheck: { ping: 'url', intervalMs: 30_000 } } },
+    warnings: [],
   },
   'ribbon-refresh.yml': {
     options: { defaults: { cache: { ttlMs: 10_000 } } },
@@ -76,16 +75,14 @@ const EXPECTED: Record<string, Expected> = {
     options: {
       defaults: { retry: { ...retries(1, 2), retryOnAllOperations: false }, attemptTimeoutMs: 4_000 },
       services: {
-        'user-service': { retry: retries(2, 3), attemptTimeoutMs: 7_000 },
-        'order-service': { retry: retries(0, 1) },
+        'user-service': { policy: 'weighted-response-time', retry: retries(2, 3), attemptTimeoutMs: 7_000 },
+        'order-service': { policy: 'availability-filtering', retry: retries(0, 1) },
       },
     },
     warnings: [
       [7, 'ribbon.EnableCircuitBreaker', /outlierDetection/],
       [8, 'ribbon.CircuitBreakerRequestVolumeThreshold', /outlierDetection/],
       [9, 'ribbon.CircuitBreakerSleepWindowInMilliseconds', /outlierDetection/],
-      [17, 'user-service.ribbon.NFLoadBalancerRuleClassName', /'weighted-response-time'/],
-      [25, 'order-service.ribbon.NFLoadBalancerRuleClassName', /'availability-filtering'/],
     ],
   },
   'ribbon-timeouts-hystrix.yml': {
@@ -93,19 +90,12 @@ const EXPECTED: Record<string, Expected> = {
     warnings: [],
   },
   'ribbon-zone-affinity.yml': {
-    options: { zone: 'beijing-zone-a' },
-    warnings: [
-      [4, 'eureka.instance.metadata-map.zone', /discovery/],
-      [7, 'ribbon.EnableZoneAffinity', /'zone-preference'/],
-    ],
+    options: { zone: 'beijing-zone-a', defaults: { suppliers: [AFFINITY] } },
+    warnings: [[4, 'eureka.instance.metadata-map.zone', /discovery/]],
   },
   'ribbon-zone-avoidance.yml': {
-    options: { zone: 'beijing-zone-a' },
-    warnings: [
-      [4, 'eureka.instance.metadata-map.zone', /discovery/],
-      [7, 'ribbon.EnableZoneAffinity', /'zone-preference'/],
-      [9, 'ribbon.NFLoadBalancerRuleClassName', /'zone-avoidance'/],
-    ],
+    options: { zone: 'beijing-zone-a', defaults: { suppliers: [AFFINITY], policy: 'zone-avoidance' } },
+    warnings: [[4, 'eureka.instance.metadata-map.zone', /discovery/]],
   },
 }
 

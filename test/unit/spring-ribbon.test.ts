@@ -18,6 +18,26 @@ describe('is translated', () => {
     ['ServerListRefreshInterval=10000', { cache: { ttlMs: 10_000 } }],
     [`NFLoadBalancerRuleClassName=${RULES}.RoundRobinRule`, { policy: 'round-robin' }],
     [`NFLoadBalancerRuleClassName=${RULES}.RandomRule`, { policy: 'random' }],
+    [`NFLoadBalancerRuleClassName=${RULES}.WeightedResponseTimeRule`, { policy: 'weighted-response-time' }],
+    [`NFLoadBalancerRuleClassName=${RULES}.ResponseTimeWeightedRule`, { policy: 'weighted-response-time' }],
+    [`NFLoadBalancerRuleClassName=${RULES}.BestAvailableRule`, { policy: 'best-available' }],
+    [`NFLoadBalancerRuleClassName=${RULES}.AvailabilityFilteringRule`, { policy: 'availability-filtering' }],
+    [`NFLoadBalancerRuleClassName=${RULES}.ZoneAvoidanceRule`, { policy: 'zone-avoidance' }],
+    [`NFLoadBalancerRuleClassName=${RULES}.RetryRule`, { policy: 'retry-rule' }],
+    [`NFLoadBalancerClassName=${RULES}.ZoneAwareLoadBalancer`, { policy: 'zone-aware' }],
+    [`NFLoadBalancerPingClassName=${RULES}.PingUrl`, { healthCheck: { ping: 'url', intervalMs: 30_000 } }],
+    [`NFLoadBalancerPingClassName=${RULES}.PingConstant`, { healthCheck: { ping: 'constant', intervalMs: 30_000 } }],
+    [
+      'NFLoadBalancerPingClassName=com.netflix.niws.loadbalancer.NIWSDiscoveryPing',
+      { healthCheck: { ping: 'registry', intervalMs: 30_000 } },
+    ],
+    [`ServerListUpdaterClassName=${RULES}.PollingServerListUpdater`, { polling: {} }],
+    [`NIWSServerListFilterClassName=${RULES}.ServerListSubsetFilter`, { suppliers: ['server-list-subset'] }],
+    [
+      'NIWSServerListFilterClassName=org.springframework.cloud.netflix.ribbon.ZonePreferenceServerListFilter',
+      { suppliers: ['zone-preference'] },
+    ],
+    ['EnablePrimeConnections=true', { prime: {} }],
   ])('%s', (line, expected) => {
     expect(fromSpring(`orders.ribbon.${line}`)).toEqual({ options: { services: { orders: expected } }, warnings: [] })
     expect(fromSpring(`ribbon.${line}`)).toEqual({ options: { defaults: expected }, warnings: [] })
@@ -56,8 +76,258 @@ describe('is translated', () => {
   })
 })
 
+/** Ribbon's classes, by their simple names. */
+const RULE = `NFLoadBalancerRuleClassName=${RULES}`
+const FILTER = `NIWSServerListFilterClassName=${RULES}`
+
+describe('keys that belong together', () => {
+  it.each<[what: string, lines: string[], expected: object]>([
+    [
+      'a ping and its times, in seconds',
+      [
+        `NFLoadBalancerPingClassName=${RULES}.PingUrl`,
+        'NFLoadBalancerPingInterval=5',
+        'NFLoadBalancerMaxTotalPingTime=2',
+      ],
+      { healthCheck: { ping: 'url', intervalMs: 5_000, timeoutMs: 2_000 } },
+    ],
+    [
+      'a polling updater and its interval, in ms',
+      [`ServerListUpdaterClassName=${RULES}.PollingServerListUpdater`, 'ServerListRefreshInterval=10000'],
+      { polling: { intervalMs: 10_000 } },
+    ],
+    [
+      'priming',
+      [
+        'EnablePrimeConnections=true',
+        'MaxRetriesPerServerPrimeConnection=4',
+        'MaxTotalTimeToPrimeConnections=5000',
+        'MinPrimeConnectionsRatio=0.5',
+        'PrimeConnectionsURI=/warm',
+      ],
+      { prime: { attempts: 5, totalMs: 5_000, minShare: 0.5, path: '/warm' } },
+    ],
+    [
+      'availability filtering and its limit',
+      [`${RULE}.AvailabilityFilteringRule`, 'ActiveConnectionsLimit=100'],
+      { policy: { type: 'availability-filtering', activeLimit: 100 } },
+    ],
+    [
+      'a limit of −1, which is none',
+      [`${RULE}.AvailabilityFilteringRule`, 'ActiveConnectionsLimit=-1'],
+      { policy: 'availability-filtering' },
+    ],
+    [
+      'weights and how often they are worked out',
+      [`${RULE}.WeightedResponseTimeRule`, 'ServerWeightTaskTimerInterval=5000'],
+      { policy: { type: 'weighted-response-time', updateMs: 5_000 } },
+    ],
+    [
+      'the zone-aware balancer around a rule',
+      [`NFLoadBalancerClassName=${RULES}.ZoneAwareLoadBalancer`, `${RULE}.RoundRobinRule`],
+      { policy: { type: 'zone-aware', policy: 'round-robin' } },
+    ],
+    [
+      'the zone-aware balancer around a rule with options',
+      [
+        `${RULE}.AvailabilityFilteringRule`,
+        'ActiveConnectionsLimit=9',
+        `NFLoadBalancerClassName=${RULES}.ZoneAwareLoadBalancer`,
+      ],
+      { policy: { type: 'zone-aware', policy: { type: 'availability-filtering', activeLimit: 9 } } },
+    ],
+    [
+      'a balancer that is not zone-aware',
+      [`NFLoadBalancerClassName=${RULES}.BaseLoadBalancer`, `${RULE}.RandomRule`],
+      { policy: 'random' },
+    ],
+    [
+      "zone affinity with Spring's own filter",
+      ['EnableZoneAffinity=true'],
+      { suppliers: [{ type: 'zone-affinity', prefer: true }] },
+    ],
+    [
+      "zone affinity with Ribbon's filter",
+      ['EnableZoneAffinity=true', `${FILTER}.ZoneAffinityServerListFilter`],
+      { suppliers: ['zone-affinity'] },
+    ],
+    [
+      'zone affinity and when it is given up',
+      [
+        'EnableZoneAffinity=true',
+        `${FILTER}.ZoneAffinityServerListFilter`,
+        'zoneAffinity.maxLoadPerServer=1.5',
+        'zoneAffinity.maxBlackOutServesrPercentage=0.5',
+        'zoneAffinity.minAvailableServers=1',
+      ],
+      { suppliers: [{ type: 'zone-affinity', maxLoadPerServer: 1.5, maxBlackOutShare: 0.5, minAvailable: 1 }] },
+    ],
+    [
+      'zone exclusivity, which nothing gives up',
+      ['EnableZoneAffinity=true', 'EnableZoneExclusivity=true'],
+      { suppliers: [{ type: 'zone-affinity', exclusive: true }] },
+    ],
+    [
+      'a subset of the zone',
+      [
+        `${FILTER}.ServerListSubsetFilter`,
+        'EnableZoneAffinity=true',
+        'ServerListSubsetFilter.size=5',
+        'ServerListSubsetFilter.forceEliminatePercent=0.2',
+        'ServerListSubsetFilter.eliminationFailureThresold=3',
+        'ServerListSubsetFilter.eliminationConnectionThresold=4',
+      ],
+      {
+        suppliers: [
+          'zone-affinity',
+          {
+            type: 'server-list-subset',
+            size: 5,
+            forceEliminatePercent: 0.2,
+            failureThreshold: 3,
+            connectionThreshold: 4,
+          },
+        ],
+      },
+    ],
+  ])('%s', (_, lines, expected) => {
+    const zone = 'spring.cloud.loadbalancer.zone=z1'
+    const own = [zone, ...lines.map((line) => `orders.ribbon.${line}`)].join('\n')
+    expect(fromSpring(own)).toEqual({ options: { zone: 'z1', services: { orders: expected } }, warnings: [] })
+    const all = [zone, ...lines.map((line) => `ribbon.${line}`)].join('\n')
+    expect(fromSpring(all)).toEqual({ options: { zone: 'z1', defaults: expected }, warnings: [] })
+  })
+
+  it('of a client undo what is said of all', () => {
+    const { options } = fromSpring(
+      [
+        'ribbon.EnablePrimeConnections=true',
+        `ribbon.NFLoadBalancerPingClassName=${RULES}.PingUrl`,
+        'orders.ribbon.EnablePrimeConnections=false',
+        `orders.ribbon.NFLoadBalancerPingClassName=${RULES}.DummyPing`,
+      ].join('\n'),
+    )
+    expect(options).toEqual({
+      defaults: { prime: {}, healthCheck: { ping: 'url', intervalMs: 30_000 } },
+      services: { orders: { prime: false, healthCheck: false } },
+    })
+  })
+
+  it('without the one that they belong to have no effect, which is told', () => {
+    const lines = [
+      'NFLoadBalancerPingInterval=5',
+      'ActiveConnectionsLimit=5',
+      'ServerWeightTaskTimerInterval=5',
+      'MinPrimeConnectionsRatio=1',
+      'zoneAffinity.minAvailableServers=1',
+      'ServerListSubsetFilter.size=5',
+    ]
+    const { options, warnings } = fromSpring(lines.map((line) => `ribbon.${line}`).join('\n'))
+    expect(options).toEqual({})
+    expect(warnings.map(({ message }) => message)).toEqual(lines.map(() => expect.stringMatching(/^no effect: /)))
+    expect(warnings[1]?.message).toContain("policy 'availability-filtering'")
+  })
+
+  it('say that the zone is missing', () => {
+    const { warnings } = fromSpring('orders.ribbon.EnableZoneAffinity=true')
+    expect(warnings).toEqual([expect.objectContaining({ message: expect.stringContaining('its zone') })])
+  })
+})
+
+describe('niws.loadbalancer and ZoneAwareNIWSDiscoveryLoadBalancer', () => {
+  const niws = 'niws.loadbalancer'
+
+  it('have the breaker, of a client and of all', () => {
+    const { options, warnings } = fromSpring(
+      [
+        `${niws}.default.connectionFailureCountThreshold=5`,
+        `${niws}.default.circuitTripMaxTimeoutSeconds=60`,
+        `${niws}.my.orders.connectionFailureCountThreshold=2`,
+        `${niws}.my.orders.circuitTripTimeoutFactorSeconds=1`,
+        `${niws}.serverStats.activeRequestsCount.effectiveWindowSeconds=300`,
+      ].join('\n'),
+    )
+    expect(options).toEqual({
+      defaults: { serverStats: { connectionFailureThreshold: 5, maxTripMs: 60_000, activeExpiryMs: 300_000 } },
+      services: { 'my.orders': { serverStats: { connectionFailureThreshold: 2, tripFactorMs: 1_000 } } },
+    })
+    expect(warnings).toEqual([])
+  })
+
+  it("have the availability rule's limit, which a client's own replaces", () => {
+    const { options, warnings } = fromSpring(
+      [
+        `${niws}.availabilityFilteringRule.activeConnectionsLimit=50`,
+        `${niws}.availabilityFilteringRule.filterCircuitTripped=false`,
+        `ribbon.${RULE}.AvailabilityFilteringRule`,
+        'orders.ribbon.ActiveConnectionsLimit=7',
+      ].join('\n'),
+    )
+    expect(options).toEqual({
+      defaults: { policy: { type: 'availability-filtering', activeLimit: 50, filterTripped: false } },
+      services: { orders: { policy: { type: 'availability-filtering', activeLimit: 7, filterTripped: false } } },
+    })
+    expect(warnings).toEqual([])
+  })
+
+  const zones = [
+    'ZoneAwareNIWSDiscoveryLoadBalancer.orders.triggeringLoadPerServerThreshold=0.5',
+    'ZoneAwareNIWSDiscoveryLoadBalancer.orders.avoidZoneWithBlackoutPercetage=0.9',
+  ]
+  const limits = { triggeringLoad: 0.5, avoidAboveTripped: 0.9 }
+  const zoneAware = `orders.ribbon.NFLoadBalancerClassName=${RULES}.ZoneAwareLoadBalancer`
+  const avoidance = `orders.ribbon.${RULE}.ZoneAvoidanceRule`
+
+  it.each<[string, string[], object]>([
+    ['zone avoidance', [avoidance], { type: 'zone-avoidance', ...limits }],
+    ['the balancer', [zoneAware], { type: 'zone-aware', ...limits }],
+    ['both', [zoneAware, avoidance], { type: 'zone-aware', policy: { type: 'zone-avoidance', ...limits }, ...limits }],
+  ])('have the limits of zones, for %s', (_, lines, policy) => {
+    const { options, warnings } = fromSpring([...zones, ...lines].join('\n'))
+    expect(options).toEqual({ services: { orders: { policy } } })
+    expect(warnings).toEqual([])
+  })
+
+  it('switch the avoidance of zones off', () => {
+    const rule = fromSpring(`${niws}.zoneAvoidanceRule.enabled=false\n${avoidance}`)
+    expect(rule.options.services).toEqual({ orders: { policy: 'availability-filtering' } })
+    const balancer = fromSpring(
+      `ZoneAwareNIWSDiscoveryLoadBalancer.enabled=false\n${zoneAware}\norders.ribbon.${RULE}.RandomRule`,
+    )
+    expect(balancer.options.services).toEqual({ orders: { policy: 'random' } })
+    expect([...rule.warnings, ...balancer.warnings]).toEqual([])
+  })
+
+  it('without what reads them have no effect, which is told', () => {
+    const lines = [...zones.slice(0, 1), `${niws}.zoneAvoidanceRule.enabled=false`]
+    expect(fromSpring(lines.join('\n')).warnings.map(({ message }) => message)).toEqual(
+      lines.map(() => expect.stringMatching(/^no effect: ZoneAvoidanceRule/)),
+    )
+  })
+
+  it('that are none are told so', () => {
+    const { options, warnings } = fromSpring(
+      `${niws}.orders.connectionFailureThreshold=3\n${niws}.zoneAvoidanceRule.enable=true\n${niws}.nothing=1`,
+    )
+    expect(options).toEqual({})
+    expect(warnings.map(({ message }) => message)).toEqual([
+      'not read: Ribbon has no such key; did you mean connectionFailureCountThreshold?',
+      'not read: Ribbon has no such key; did you mean zoneAvoidanceRule.enabled?',
+      'not read: Ribbon has no such key',
+    ])
+  })
+})
+
 describe("SCLB's keys", () => {
   const sclb = 'spring.cloud.loadbalancer'
+
+  it('have the health check in place of a ping', () => {
+    const { options, warnings } = fromSpring(
+      `${sclb}.configurations=health-check\nribbon.NFLoadBalancerPingClassName=${RULES}.PingUrl`,
+    )
+    expect(options).toEqual({ defaults: { preset: 'health-check' } })
+    expect(warnings[0]?.message).toContain('configurations: health-check')
+  })
 
   it('win over those of Ribbon', () => {
     const { options } = fromSpring(
@@ -72,11 +342,6 @@ describe("SCLB's keys", () => {
 
 describe('a rule', () => {
   it.each([
-    [`${RULES}.WeightedResponseTimeRule`, "'weighted-response-time'"],
-    [`${RULES}.BestAvailableRule`, "'best-available'"],
-    [`${RULES}.AvailabilityFilteringRule`, "'availability-filtering'"],
-    [`${RULES}.ZoneAvoidanceRule`, "'zone-avoidance'"],
-    [`${RULES}.RetryRule`, "'retry-rule'"],
     ['com.alibaba.cloud.nacos.ribbon.NacosRule', "policy: 'random'"],
     ['com.example.CanaryRule', 'write com.example.CanaryRule as a policy'],
   ])('%s is not translated, and the warning says what to do', (rule, advice) => {
@@ -94,6 +359,27 @@ describe('a rule', () => {
   })
 })
 
+describe('a class of your own', () => {
+  it.each([
+    ['NFLoadBalancerPingClassName', /write com\.example\.Own as a ping/],
+    ['NIWSServerListFilterClassName', /write a supplier/],
+    ['ServerListUpdaterClassName', /watch\(serviceId\)/],
+    ['NFLoadBalancerClassName', /suppliers and a policy/],
+  ])('as %s is not translated, and the warning says what to do', (key, advice) => {
+    const { options, warnings } = fromSpring(`ribbon.${key}=com.example.Own`)
+    expect(options).toEqual({})
+    expect(warnings).toEqual([expect.objectContaining({ message: expect.stringMatching(advice) })])
+  })
+
+  it('as a rule within the zone-aware balancer is not', () => {
+    const { options, warnings } = fromSpring(
+      `ribbon.${RULE.replace(RULES, 'com.example')}.Own\nribbon.NFLoadBalancerClassName=${RULES}.ZoneAwareLoadBalancer`,
+    )
+    expect(options).toEqual({})
+    expect(warnings[1]?.message).toContain('zoneAware({ policy })')
+  })
+})
+
 describe('without a counterpart', () => {
   const advised = Object.entries(RIBBON_KEYS).filter(([, { slot }]) => slot === undefined)
 
@@ -105,7 +391,10 @@ describe('without a counterpart', () => {
 
   it.each([
     'NFLoadBalancerPingClassName=com.netflix.loadbalancer.DummyPing',
+    `NFLoadBalancerPingClassName=${RULES}.NoOpPing`,
+    `NFLoadBalancerClassName=${RULES}.DynamicServerListLoadBalancer`,
     'EnableZoneAffinity=false',
+    'EnablePrimeConnections=false',
     'eureka.enabled=false',
   ])('%s needs none', (line) => {
     expect(fromSpring(`ribbon.${line}`)).toEqual({ options: {}, warnings: [] })

@@ -1,4 +1,4 @@
-/** @module Every vector of Spring Cloud LoadBalancer that has a counterpart, by topic. */
+/** @module Every vector of Spring Cloud LoadBalancer and of Ribbon that has a counterpart, by topic. */
 
 import type { Case } from '../case.js'
 import { cases as apiVersion } from './api-version.js'
@@ -12,6 +12,11 @@ import { cases as leftOut } from './left-out.js'
 import { cases as retry } from './retry.js'
 import { cases as retryAware } from './retry-aware.js'
 import { cases as retryPolicy } from './retry-policy.js'
+import { cases as ribbonAvailability } from './ribbon-availability.js'
+import { cases as ribbonBestAvailable } from './ribbon-best-available.js'
+import { cases as ribbonLeftOut } from './ribbon-left-out.js'
+import { cases as ribbonRoundRobin } from './ribbon-round-robin.js'
+import { cases as ribbonZoneAvoidance } from './ribbon-zone-avoidance.js'
 import { cases as roundRobin } from './round-robin.js'
 import { cases as sameInstance } from './same-instance.js'
 import { cases as sticky } from './sticky.js'
@@ -41,4 +46,9 @@ export const cases: Case[] = [
   ...retry,
   ...retryPolicy,
   ...leftOut,
+  ...ribbonRoundRobin,
+  ...ribbonBestAvailable,
+  ...ribbonAvailability,
+  ...ribbonZoneAvoidance,
+  ...ribbonLeftOut,
 ]

@@ -17,18 +17,27 @@ import { replayable, type Vector } from './without-counterpart.js'
 
 const MOST_SHOWN = 20
 
-/** One case for each group of the file's vectors; its failure names those that differ. */
+/** One case for each group of the file's vectors that have a counterpart. */
 export function replayed<V extends Vector>(
   file: { readonly vectors: readonly { readonly id: string }[] },
   check: (vector: V) => void | Promise<void>,
 ): Case[] {
+  return casesOf('SCLB', replayable(file.vectors as readonly V[]), check)
+}
+
+/** One case for each group of the vectors; its failure names those that differ. */
+export function casesOf<V extends { readonly id: string }>(
+  whose: string,
+  all: readonly V[],
+  check: (vector: V) => void | Promise<void>,
+): Case[] {
   const groups = new Map<string, V[]>()
-  for (const vector of replayable(file.vectors as readonly V[])) {
+  for (const vector of all) {
     const name = vector.id.replace(/-\d+$/, '')
     groups.set(name, [...(groups.get(name) ?? []), vector])
   }
   return [...groups].map(([name, vectors]) => ({
-    name: `SCLB's ${name}, ${vectors.length} of its vectors`,
+    name: `${whose}'s ${name}, ${vectors.length} of its vectors`,
     async run() {
       const failures: string[] = []
       for (const vector of vectors) {

@@ -1,6 +1,7 @@
 package oracle;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -8,6 +9,17 @@ import java.util.Map;
 final class Json {
 
 	private Json() {
+	}
+
+	/** Pairs of key and value, in this order; pairs without a value are left out. */
+	static Map<String, Object> map(Object... pairs) {
+		Map<String, Object> map = new LinkedHashMap<>();
+		for (int i = 0; i < pairs.length; i += 2) {
+			if (pairs[i + 1] != null) {
+				map.put((String) pairs[i], pairs[i + 1]);
+			}
+		}
+		return map;
 	}
 
 	static String of(Object value) {

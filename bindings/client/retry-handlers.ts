@@ -1,0 +1,120 @@
+/** @module Ribbon's retry handlers: which failures are tried again, where, and which trip an instance's breaker. */
+
+import { boolean, object, oneOf } from '../config/check.js'
+import { TimeoutError } from '../errors.js'
+import { type ConnectionFailure, connectionFailureOf, isUnconnected } from '../runtime/connection-errors.js'
+import type { RetryFailure, RetryHandler } from '../types/extension.js'
+import type { RetryHandlerName } from '../types/options.js'
+import type { Outcome } from '../types/request.js'
+
+export interface RetryHandlerOptions {
+  /** Default `'rest-client'`. */
+  kind?: RetryHandlerName
+  /** Ribbon's `OkToRetryOnAllOperations`. Default false. */
+  retryOnAllOperations?: boolean
+}
+
+/** What one of Ribbon's handlers knows. */
+interface Classes {
+  /** Worth another try at the same instance; at another any error is. */
+  readonly same: ReadonlySet<ConnectionFailure>
+  readonly trips: ReadonlySet<ConnectionFailure>
+  /** A status that says that the instance is overloaded, not that the request failed. */
+  readonly throttled: number | undefined
+}
+
+const THROTTLED = 503
+
+/** Java's ConnectException and SocketTimeoutException. */
+const CONNECTING: readonly ConnectionFailure[] = ['refused', 'unreachable', 'connect-timeout', 'read-timeout']
+/** And SocketException, with what the runtime does not tell apart. */
+const SOCKET: readonly ConnectionFailure[] = [...CONNECTING, 'unresolved', 'closed', 'unknown']
+
+const HTTP_CLIENT: Classes = {
+  same: new Set([...CONNECTING, 'closed', 'pool-timeout']),
+  trips: new Set(SOCKET),
+  throttled: THROTTLED,
+}
+
+const CLASSES: Record<RetryHandlerName, Classes> = {
+  default: { same: new Set(CONNECTING), trips: new Set(SOCKET), throttled: undefined },
+  'http-client': HTTP_CLIENT,
+  netty: {
+    same: new Set([...CONNECTING, 'pool-timeout']),
+    trips: new Set([...SOCKET, 'pool-timeout']),
+    throttled: THROTTLED,
+  },
+  'rest-client': HTTP_CLIENT,
+}
+
+const check = object({ kind: oneOf(...Object.keys(CLASSES)), retryOnAllOperations: boolean })
+
+/**
+ * One of Ribbon's classifications, in terms of `fetch`.
+ *
+ * | kind | the same instance again | another one | trips the breaker |
+ * |---|---|---|---|
+ * | `default` | refused, unreachable, connect or read timeout | any error | connection errors, timeouts |
+ * | `http-client` | also closed without an answer, no connection free | also 503 | also 503 |
+ * | `netty` | as `default`, and no connection free | also 503 | also no connection free, 503 |
+ *
+ * These three retry nothing unless `retryOnAllOperations` is set, and then any method. `rest-client` is the one for
+ * HTTP: a GET is repeated on any error and on 503, anywhere; another method only where the connection could not be
+ * made, so that nothing was sent, and on another instance after a 503; with `retryOnAllOperations` as a GET.
+ * A status other than 503 is an answer. What the caller aborted is never repeated, whatever a handler says.
+ *
+ * Use it for a client that did so in Ribbon. Breaks with `retryOnAllOperations` where a POST is not idempotent: it may
+ * be carried out twice.
+ * @throws EVENKEEL_CONFIG naming the option
+ * @see Ribbon 2.7.18 DefaultLoadBalancerRetryHandler, HttpClientLoadBalancerErrorHandler, RequestSpecificRetryHandler.
+ *   Otherwise than there, a POST whose connection was reset is not sent again, one whose host did not resolve is.
+ * @example retry: { handler: retryHandler({ kind: 'rest-client' }) }
+ */
+export function retryHandler(options: RetryHandlerOptions = {}): RetryHandler {
+  check(options, 'retryHandler')
+  const { kind = 'rest-client', retryOnAllOperations = false } = options
+  const classes = CLASSES[kind]
+  const retriable =
+    kind === 'rest-client'
+      ? (failure: RetryFailure, sameInstance: boolean) => isRestRetriable(failure, sameInstance, retryOnAllOperations)
+      : (failure: RetryFailure, sameInstance: boolean) =>
+          retryOnAllOperations && isRetriable(classes, failure, sameInstance)
+  return { name: kind, retriable, trips: (failure) => isTripping(classes, failure) }
+}
+
+/**
+ * Whether an outcome counts towards the breaker of its instance: the connection failed, the time was over, or it
+ * answered 503. What was cancelled does not.
+ * @see Ribbon 2.7.18 HttpClientLoadBalancerErrorHandler.isCircuitTrippingException
+ */
+export function isCircuitTripping({ cancelled, error, status }: Outcome): boolean {
+  return cancelled !== true && isTripping(HTTP_CLIENT, { error, status })
+}
+
+function isRetriable({ same, throttled }: Classes, { error, status }: RetryFailure, sameInstance: boolean): boolean {
+  if (error === undefined) return status !== undefined && status === throttled && !sameInstance
+  return !sameInstance || has(same, error)
+}
+
+function isRestRetriable({ error, status, method }: RetryFailure, sameInstance: boolean, all: boolean): boolean {
+  const isThrottled = error === undefined && status === THROTTLED
+  if (error === undefined && !isThrottled) return false
+  if (all || method === 'GET') return true
+  if (isThrottled) return !sameInstance
+  const kind = failureOf(error)
+  return kind !== undefined && isUnconnected(kind)
+}
+
+function isTripping({ trips, throttled }: Classes, { error, status }: RetryFailure): boolean {
+  return error === undefined ? status !== undefined && status === throttled : has(trips, error)
+}
+
+function has(kinds: ReadonlySet<ConnectionFailure>, error: unknown): boolean {
+  const kind = failureOf(error)
+  return kind !== undefined && kinds.has(kind)
+}
+
+/** A limit of evenkeel's own is a read timeout: what was sent by then is not known. */
+function failureOf(error: unknown): ConnectionFailure | undefined {
+  return error instanceof TimeoutError ? 'read-timeout' : connectionFailureOf(error)
+}
