@@ -74,7 +74,9 @@ export class Retries {
   #handled(handler: RetryHandler, ending: Ending, { method }: PickRequest): boolean {
     if ('error' in ending && isBadArgument(ending.error)) return false
     const failure: RetryFailure =
-      'response' in ending ? { status: ending.response.status, method } : { error: ending.error, method }
+      'response' in ending
+        ? { status: ending.response.status, method, quirks: this.#quirks }
+        : { error: ending.error, method, quirks: this.#quirks }
     const ask = (sameInstance: boolean) =>
       Boolean(guarded(handler, `retry handler "${handler.name}"`, () => handler.retriable(failure, sameInstance)))
     this.#isForSame = this.#sameLeft > 0 && ask(true)

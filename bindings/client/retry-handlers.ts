@@ -1,5 +1,6 @@
 /** @module Ribbon's retry handlers: which failures are tried again, where, and which trip an instance's breaker. */
 
+import { NO_QUIRKS, type Quirks } from '../compat/quirks.js'
 import { boolean, object, oneOf } from '../config/check.js'
 import { TimeoutError } from '../errors.js'
 import { type ConnectionFailure, connectionFailureOf, isUnconnected } from '../runtime/connection-errors.js'
@@ -19,33 +20,58 @@ interface Classes {
   /** Worth another try at the same instance; at another any error is. */
   readonly same: ReadonlySet<ConnectionFailure>
   readonly trips: ReadonlySet<ConnectionFailure>
+  /** The same by the classes of the exceptions alone. */
+  readonly tripsByClass: ReadonlySet<ConnectionFailure>
   /** A status that says that the instance is overloaded, not that the request failed. */
   readonly throttled: number | undefined
 }
 
 const THROTTLED = 503
 
-/** Java's ConnectException and SocketTimeoutException. */
-const CONNECTING: readonly ConnectionFailure[] = ['refused', 'unreachable', 'connect-timeout', 'read-timeout']
-/** And SocketException, with what the runtime does not tell apart. */
-const SOCKET: readonly ConnectionFailure[] = [...CONNECTING, 'unresolved', 'closed', 'unknown']
+/*
+ * What stands for Java's exceptions; those of a client's own are in the column of its handler.
+ *
+ *   refused          ConnectException (HttpHostConnectException)
+ *   unreachable      NoRouteToHostException, BindException: SocketException
+ *   reset            SocketException itself
+ *   connect-timeout  http-client: ConnectTimeoutException; netty: its own, a ConnectException
+ *   read-timeout     SocketTimeoutException; netty: ReadTimeoutException
+ *   unresolved       UnknownHostException
+ *   closed           http-client: NoHttpResponseException
+ *   pool-timeout     http-client: ConnectionPoolTimeoutException; netty: PoolExhaustedException
+ *   unknown          workerd and browsers: any of them
+ */
+const CONNECTING: readonly ConnectionFailure[] = ['refused', 'connect-timeout', 'read-timeout']
+const BY_CLASS: readonly ConnectionFailure[] = [...CONNECTING, 'unreachable', 'reset', 'unknown']
+/** And what says the same to us, whatever its class. */
+const CONNECTION: readonly ConnectionFailure[] = [...BY_CLASS, 'unresolved', 'closed']
 
 const HTTP_CLIENT: Classes = {
   same: new Set([...CONNECTING, 'closed', 'pool-timeout']),
-  trips: new Set(SOCKET),
+  trips: new Set(CONNECTION),
+  tripsByClass: new Set([...BY_CLASS, 'pool-timeout']),
   throttled: THROTTLED,
 }
 
 const CLASSES: Record<RetryHandlerName, Classes> = {
-  default: { same: new Set(CONNECTING), trips: new Set(SOCKET), throttled: undefined },
+  default: {
+    same: new Set(CONNECTING),
+    trips: new Set(CONNECTION),
+    tripsByClass: new Set(BY_CLASS),
+    throttled: undefined,
+  },
   'http-client': HTTP_CLIENT,
   netty: {
     same: new Set([...CONNECTING, 'pool-timeout']),
-    trips: new Set([...SOCKET, 'pool-timeout']),
+    trips: new Set([...CONNECTION, 'pool-timeout']),
+    tripsByClass: new Set([...BY_CLASS, 'pool-timeout']),
     throttled: THROTTLED,
   },
   'rest-client': HTTP_CLIENT,
 }
+
+/** RestClient's, beside a POST that could not be sent: SocketException and below, but no time that was over. */
+const RESET_IS_CONNECT: ReadonlySet<ConnectionFailure> = new Set(['refused', 'unreachable', 'reset'])
 
 const check = object({ kind: oneOf(...Object.keys(CLASSES)), retryOnAllOperations: boolean })
 
@@ -54,7 +80,7 @@ const check = object({ kind: oneOf(...Object.keys(CLASSES)), retryOnAllOperation
  *
  * | kind | the same instance again | another one | trips the breaker |
  * |---|---|---|---|
- * | `default` | refused, unreachable, connect or read timeout | any error | connection errors, timeouts |
+ * | `default` | refused, connect or read timeout | any error | connection errors, timeouts |
  * | `http-client` | also closed without an answer, no connection free | also 503 | also 503 |
  * | `netty` | as `default`, and no connection free | also 503 | also no connection free, 503 |
  *
@@ -67,7 +93,8 @@ const check = object({ kind: oneOf(...Object.keys(CLASSES)), retryOnAllOperation
  * be carried out twice.
  * @throws EVENKEEL_CONFIG naming the option
  * @see Ribbon 2.7.18 DefaultLoadBalancerRetryHandler, HttpClientLoadBalancerErrorHandler, RequestSpecificRetryHandler.
- *   Otherwise than there, a POST whose connection was reset is not sent again, one whose host did not resolve is.
+ *   Otherwise than there, a POST whose connection was reset is not sent again, one whose host did not resolve is:
+ *   `ribbon-reset-is-connect` and `ribbon-trips-by-class` in docs/quirks.md.
  * @example retry: { handler: retryHandler({ kind: 'rest-client' }) }
  */
 export function retryHandler(options: RetryHandlerOptions = {}): RetryHandler {
@@ -87,8 +114,12 @@ export function retryHandler(options: RetryHandlerOptions = {}): RetryHandler {
  * answered 503. What was cancelled does not.
  * @see Ribbon 2.7.18 HttpClientLoadBalancerErrorHandler.isCircuitTrippingException
  */
-export function isCircuitTripping({ cancelled, error, status }: Outcome): boolean {
-  return cancelled !== true && isTripping(HTTP_CLIENT, { error, status })
+export function isCircuitTripping(outcome: Outcome): boolean {
+  return isCircuitTrippingBy(NO_QUIRKS, outcome)
+}
+
+export function isCircuitTrippingBy(quirks: Quirks, { cancelled, error, status }: Outcome): boolean {
+  return cancelled !== true && isTripping(HTTP_CLIENT, { error, status, quirks })
 }
 
 function isRetriable({ same, throttled }: Classes, { error, status }: RetryFailure, sameInstance: boolean): boolean {
@@ -96,17 +127,23 @@ function isRetriable({ same, throttled }: Classes, { error, status }: RetryFailu
   return !sameInstance || has(same, error)
 }
 
-function isRestRetriable({ error, status, method }: RetryFailure, sameInstance: boolean, all: boolean): boolean {
+function isRestRetriable(
+  { error, status, method, quirks }: RetryFailure,
+  sameInstance: boolean,
+  all: boolean,
+): boolean {
   const isThrottled = error === undefined && status === THROTTLED
   if (error === undefined && !isThrottled) return false
   if (all || method === 'GET') return true
   if (isThrottled) return !sameInstance
   const kind = failureOf(error)
-  return kind !== undefined && isUnconnected(kind)
+  if (kind === undefined) return false
+  return quirks?.has('ribbon-reset-is-connect') ? RESET_IS_CONNECT.has(kind) : isUnconnected(kind)
 }
 
-function isTripping({ trips, throttled }: Classes, { error, status }: RetryFailure): boolean {
-  return error === undefined ? status !== undefined && status === throttled : has(trips, error)
+function isTripping(classes: Classes, { error, status, quirks }: RetryFailure): boolean {
+  if (error === undefined) return status !== undefined && status === classes.throttled
+  return has(quirks?.has('ribbon-trips-by-class') ? classes.tripsByClass : classes.trips, error)
 }
 
 function has(kinds: ReadonlySet<ConnectionFailure>, error: unknown): boolean {

@@ -56,9 +56,12 @@ export const RIBBON_QUIRKS = [
   'ribbon-refresh-revives',
   'ribbon-ping-serial',
   'ribbon-ping-content-only',
+  'ribbon-ping-follows-redirects',
   'ribbon-prime-ready-on-failure',
   'ribbon-percentiles-empty',
   'ribbon-next-may-repeat',
+  'ribbon-reset-is-connect',
+  'ribbon-trips-by-class',
   'ribbon-split-at-colon',
 ] as const
 

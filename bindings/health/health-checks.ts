@@ -112,10 +112,11 @@ export class HealthChecks implements Gate {
 
   /** A list has come; other instances than before are in it if `changed`. */
   listed(changed: boolean): void {
-    if (this.#host.quirks.has('ribbon-refresh-revives')) this.#revive()
+    const revives = this.#host.quirks.has('ribbon-refresh-revives')
+    if (revives) this.#revive()
     this.#armRefetch()
     // Without repetition each list is checked once, the same one too.
-    if (!this.#begun || this.#delayed || !(changed || !this.#settings.repeat)) return
+    if (!this.#begun || this.#delayed || !(changed || revives || !this.#settings.repeat)) return
     const replaced = this.#round
     this.#start()
     // What was heard so far counts, or lists that change faster than checks end would never have anybody alive.
@@ -244,7 +245,7 @@ export class HealthChecks implements Gate {
     for (const turn of turns) this.#tell(turn)
   }
 
-  /** Ribbon's: a list that comes makes everybody alive until the next answers. */
+  /** Ribbon's: a list that comes makes everybody alive until the answers to the round that it begins. */
   #revive(): void {
     const turns = this.#liveness.revive()
     this.#open = true

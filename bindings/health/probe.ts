@@ -68,8 +68,9 @@ export async function askByPing(
   signal: AbortSignal,
 ): Promise<Verdict> {
   const responses: Response[] = []
+  const redirect = quirks.has('ribbon-ping-follows-redirects') ? 'follow' : 'manual'
   const fetch = async (url: string) => {
-    const response = await send(instance, url, transport, signal)
+    const response = await send(instance, url, transport, signal, redirect)
     responses.push(response)
     return response
   }
@@ -88,9 +89,10 @@ async function send(
   url: string,
   transport: FetchLike,
   signal: AbortSignal,
+  redirect: RequestRedirect = 'manual',
 ): Promise<Response> {
   // A browser might answer from its cache. Elsewhere there is none, and some refuse the option.
-  const init: RequestInit = { redirect: 'manual', signal, ...(isBrowser() && { cache: 'no-store' }) }
+  const init: RequestInit = { redirect, signal, ...(isBrowser() && { cache: 'no-store' }) }
   const { fetcher } = instance
   return fetcher === undefined ? transport(url, init) : fetcher.fetch(new Request(url, init))
 }

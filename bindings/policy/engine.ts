@@ -63,6 +63,8 @@ export interface EngineContext {
   readonly instanceId: string | undefined
   /** Uniform in [0, 1) from the service's own generator; 0 when it is closed. */
   random(): number
+  /** The service's, ms. */
+  clock(): number
 }
 
 /** Finagle's and linkerd's. */

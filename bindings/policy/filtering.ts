@@ -54,7 +54,7 @@ export function filtering(options: FilteringOptions = {}): Policy {
     const pick: Engine['pick'] = (core, block, _handle, nowMs, request, list) => {
       const all = list.instances.map((_, index) => index)
       const passing = { core, block, list, request, nowMs, flags }
-      const enough = Math.max(minFiltered, Math.floor(all.length * minFilteredShare) + 1)
+      const enough = Math.max(minFiltered, shareOf(all.length, minFilteredShare) + 1)
       let passed: readonly number[] = []
       for (const step of steps) {
         passed = passAll(step, all, passing)
@@ -73,6 +73,11 @@ export function filtering(options: FilteringOptions = {}): Policy {
         core.acquire(block, handle, pick(core, block, handle, nowMs, request, list)),
     }
   })
+}
+
+/** Java's, in single precision: 0.29 of 100 are 29, in double precision they would be 28. */
+function shareOf(count: number, share: number): number {
+  return Math.floor(Math.fround(count * Math.fround(share)))
 }
 
 function allOf(given: readonly unknown[], where: string): Predicate[] {

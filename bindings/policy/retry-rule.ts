@@ -3,6 +3,7 @@
 import { anything, duration, object } from '../config/check.js'
 import { msOf } from '../config/duration.js'
 import { policyOf } from '../config/names.js'
+import type { CandidateList } from '../service/candidates.js'
 import type { Policy } from '../types/extension.js'
 import type { PolicyName, TypedOptions } from '../types/options.js'
 import { corePolicy, type Engine } from './engine.js'
@@ -21,8 +22,8 @@ const check = object({ policy: anything, maxRetryMs: duration(1) })
 const MOST_TRIES = 256
 
 /**
- * Another policy, asked again where it chooses nobody. `pick` asks at once, up to 256 times and no more often than there
- * are candidates; `choose` and the first pick of a `fetch` also look again every now and then for up to `maxRetryMs`,
+ * Another policy, asked again where it chooses nobody. `pick` asks at once, up to 256 times, no more often than there
+ * are candidates and not when `maxRetryMs` are over; `choose` and the first pick of a `fetch` also look again every now and then for up to `maxRetryMs`,
  * within their own time limits and signals.
  * Use it where instances come and go so fast that for a moment there is none. Breaks by making calls wait that have
  * nobody to wait for.
@@ -33,13 +34,18 @@ export function retryRule(options: RetryRuleOptions = {}): Policy {
   check(options, 'retryRule')
   const patienceMs = msOf(options.maxRetryMs) ?? 500
   const policy = policyOf(options.policy ?? 'round-robin', 'retryRule.policy')
+  const isUp = (list: CandidateList, index: number) => index >= 0 && !list.isDown(index)
   const rule = corePolicy('retry-rule', (context) => {
     const sub = subEngineOf(policy, context)
     const mayChange = sub.seesDown === true || sub.foreign === true
     const pick: Engine['pick'] = (core, block, handle, nowMs, request, list) => {
-      for (let tries = mayChange ? Math.min(list.length, MOST_TRIES) : 1; tries > 0; tries--) {
-        const index = sub.pick(core, block, handle, nowMs, request, list)
-        if (index >= 0 && !list.isDown(index)) return index
+      const index = sub.pick(core, block, handle, nowMs, request, list)
+      if (isUp(list, index)) return index
+      for (let tries = mayChange ? Math.min(list.length, MOST_TRIES) - 1 : 0; tries > 0; tries--) {
+        // Those built in take no time, and may not have been told what it is.
+        if (sub.foreign === true && context.clock() >= nowMs + patienceMs) break
+        const again = sub.pick(core, block, handle, nowMs, request, list)
+        if (isUp(list, again)) return again
       }
       return -1
     }

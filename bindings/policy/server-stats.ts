@@ -20,14 +20,15 @@ import {
   VERDICT_NONE,
   VERDICT_TRIPS,
 } from '../../assembly/server-stats-layout.js'
+import { isCircuitTrippingBy } from '../client/retry-handlers.js'
+import { NO_QUIRKS, type Quirks } from '../compat/quirks.js'
 import type { Core } from '../core/core.js'
 import type { CoreExports, Pointer } from '../core/exports.js'
 import { guarded } from '../report.js'
-import { isWithoutAnswer } from '../runtime/no-answer.js'
 import type { ServerStats } from '../types/answers.js'
 import type { Outcome } from '../types/request.js'
 import type { Ended, Recorder } from './recorder.js'
-import { type IdlePeriod, NO_PERCENTILES, PercentilesPublisher } from './response-percentiles.js'
+import { NO_PERCENTILES, PercentilesPublisher } from './response-percentiles.js'
 
 /** Read from options, in ms. */
 export interface ServerStatsSettings {
@@ -78,13 +79,13 @@ export class ServerStatsRecorder implements Recorder {
   readonly settings: ServerStatsSettings
   /** Since the service last took them: it tells of them, and what the core holds must not refer to it. */
   readonly turned: BreakerTurn[] = []
-  readonly #idle: IdlePeriod
+  readonly #quirks: Quirks
   /** By row; an instance's first request brings its own. */
   readonly #publishers: PercentilesPublisher[] = []
 
-  constructor(settings: ServerStatsSettings, idle: IdlePeriod = 'keeps') {
+  constructor(settings: ServerStatsSettings, quirks: Quirks = NO_QUIRKS) {
     this.settings = settings
-    this.#idle = idle
+    this.#quirks = quirks
   }
 
   open(core: CoreExports, block: Pointer): void {
@@ -105,7 +106,8 @@ export class ServerStatsRecorder implements Recorder {
     const { percentiles } = this.settings
     const isFirst = core.startRequest(block, row, nowMs) !== 0
     if (percentiles === undefined || !isFirst) return
-    this.#publishers[row] = new PercentilesPublisher(percentiles.samples, percentiles.periodMs, this.#idle, nowMs)
+    const idle = this.#quirks.has('ribbon-percentiles-empty') ? 'zeros' : 'keeps'
+    this.#publishers[row] = new PercentilesPublisher(percentiles.samples, percentiles.periodMs, idle, nowMs)
   }
 
   ended(core: CoreExports, block: Pointer, row: number, { outcome, latencyMs, nowMs }: Ended): void {
@@ -157,7 +159,7 @@ export class ServerStatsRecorder implements Recorder {
 
   #trips(outcome: Outcome): boolean {
     const { trips } = this.settings
-    if (trips === undefined) return outcome.status === 503 || isWithoutAnswer(outcome.error)
+    if (trips === undefined) return isCircuitTrippingBy(this.#quirks, outcome)
     return guarded(trips, 'the function serverStats.trips', () => trips(outcome)) === true
   }
 }

@@ -2,14 +2,16 @@
 
 /**
  * How the connection failed. refused, unresolved, unreachable, connect-timeout: it could not be made, so nothing was
- * sent; closed: it was, and ended without an answer; read-timeout: no answer came in time; unknown: the runtime does
- * not say. pool-timeout is the client's own: no connection was free, which says nothing of the instance.
+ * sent; reset: it was, and broke; closed: it ended in good order, but without an answer; read-timeout: no answer came in
+ * time; unknown: the runtime does not say. pool-timeout is the client's own: no connection was free, which says nothing
+ * of the instance.
  */
 export type ConnectionFailure =
   | 'refused'
   | 'unresolved'
   | 'unreachable'
   | 'connect-timeout'
+  | 'reset'
   | 'closed'
   | 'read-timeout'
   | 'pool-timeout'
@@ -26,18 +28,20 @@ interface Signature {
 const SIGNATURES: Record<string, readonly Signature[]> = {
   /** Node, edge VMs: undici's TypeError "fetch failed" with the reason as its cause. */
   node: [
-    { kind: 'refused', codes: ['ECONNREFUSED', 'EADDRNOTAVAIL'] },
+    { kind: 'refused', codes: ['ECONNREFUSED'] },
     { kind: 'unresolved', codes: ['ENOTFOUND', 'EAI_AGAIN'] },
-    { kind: 'unreachable', codes: ['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN'] },
+    { kind: 'unreachable', codes: ['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EADDRNOTAVAIL'] },
     { kind: 'connect-timeout', codes: ['UND_ERR_CONNECT_TIMEOUT'] },
-    { kind: 'closed', codes: ['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'UND_ERR_SOCKET'] },
+    { kind: 'reset', codes: ['ECONNRESET', 'ECONNABORTED', 'EPIPE'] },
+    { kind: 'closed', codes: ['UND_ERR_SOCKET'] },
     { kind: 'read-timeout', codes: ['UND_ERR_HEADERS_TIMEOUT', 'ETIMEDOUT'] },
     { kind: 'pool-timeout', codes: ['UND_ERR_BPL_MISSING_UPSTREAM'] },
   ],
   /** Bun 1.4 has Node's codes; earlier versions had these. */
   bun: [
     { kind: 'refused', codes: ['ConnectionRefused', 'FailedToOpenSocket'] },
-    { kind: 'closed', codes: ['ConnectionReset', 'ConnectionClosed'] },
+    { kind: 'reset', codes: ['ConnectionReset'] },
+    { kind: 'closed', codes: ['ConnectionClosed'] },
     { kind: 'read-timeout', codes: ['ConnectionTimeout'] },
   ],
   /** Deno: hyper's words, as the cause since 2.x, as the message before. */
@@ -47,10 +51,8 @@ const SIGNATURES: Record<string, readonly Signature[]> = {
     { kind: 'unreachable', message: /\(os error 11[23]\)/ },
     { kind: 'refused', message: /client error \(Connect\)|\(os error 111\)/ },
     { kind: 'read-timeout', message: /\(os error 110\)/ },
-    {
-      kind: 'closed',
-      message: /connection closed before message completed|connection error|\(os error (?:32|10[34])\)/,
-    },
+    { kind: 'reset', message: /\(os error (?:32|10[34])\)/ },
+    { kind: 'closed', message: /connection closed before message completed|connection error/ },
   ],
   /** Workers: one message for all of it, and its own for a name that does not resolve. */
   workerd: [{ kind: 'unknown', message: /^Network connection lost\.?$|^internal error; reference = / }],
@@ -113,9 +115,13 @@ interface SystemError {
 /** One code means another thing while connecting than on a connection that is made. */
 function atStep(kind: ConnectionFailure, { syscall, errors }: SystemError): ConnectionFailure {
   const step = syscall ?? errors?.[0]?.syscall
-  if (step === 'connect') return kind === 'read-timeout' ? 'connect-timeout' : kind === 'closed' ? 'refused' : kind
+  if (step === 'connect') return kind === 'read-timeout' ? 'connect-timeout' : isBroken(kind) ? 'refused' : kind
   if (step !== 'read' && step !== 'write') return kind
-  return kind === 'connect-timeout' ? 'read-timeout' : isUnconnected(kind) ? 'closed' : kind
+  return kind === 'connect-timeout' ? 'read-timeout' : isUnconnected(kind) ? 'reset' : kind
+}
+
+function isBroken(kind: ConnectionFailure): boolean {
+  return kind === 'reset' || kind === 'closed'
 }
 
 /** Of whichever realm. */

@@ -108,10 +108,10 @@ export class Picker {
     this.#serviceId = serviceId
     this.#seed = host.seed
     this.#owner = owner
-    const idle = quirks.has('ribbon-percentiles-empty') ? 'zeros' : 'keeps'
-    this.serverStats = new ServerStatsRecorder(settings.serverStats ?? RIBBON_STATS, idle)
+    this.serverStats = new ServerStatsRecorder(settings.serverStats ?? RIBBON_STATS, quirks)
     const random = randomOf(core, resources)
-    this.engines = new Engines(core, this.#block, { serviceId, quirks, zone, instanceId, random }, [this.serverStats])
+    const known = { serviceId, quirks, zone, instanceId, random, clock: host.clock }
+    this.engines = new Engines(core, this.#block, known, [this.serverStats])
     if (settings.serverStats !== undefined) this.engines.record(this.serverStats)
     this.engine = this.engines.of(settings.policy)
     this.averaging = this.engine ?? { decayMs: DEFAULT_DECAY_MS }

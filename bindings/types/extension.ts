@@ -54,6 +54,8 @@ export interface RetryFailure {
   readonly status?: number | undefined
   /** In upper case. */
   readonly method?: string | undefined
+  /** What `compat` switches on. */
+  readonly quirks?: ReadonlySet<string>
 }
 
 /** What is tried again, and where. */
@@ -69,7 +71,7 @@ export interface RetryHandler {
 export interface PingContext {
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: AbortSignal
-  /** Sends to that instance, through its `fetcher` if it has one. Redirects are not followed. */
+  /** Sends to that instance, through its `fetcher` if it has one. Redirects are not followed, but by `compat`. */
   fetch(url: string): Promise<Response>
   /** What `compat` switches on. */
   readonly quirks: ReadonlySet<string>

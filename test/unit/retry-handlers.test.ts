@@ -24,10 +24,11 @@ const ERRORS: Record<string, [error: unknown, kind: ConnectionFailure | undefine
   'Node: refused': [node('ECONNREFUSED'), 'refused'],
   'Node: unresolved': [node('ENOTFOUND'), 'unresolved'],
   'Node: unreachable': [node('EHOSTUNREACH', { syscall: 'connect' }), 'unreachable'],
-  'Node: unreachable while reading': [node('EHOSTUNREACH', { syscall: 'read' }), 'closed'],
-  'Node: reset': [node('ECONNRESET', { syscall: 'read' }), 'closed'],
+  'Node: unreachable while reading': [node('EHOSTUNREACH', { syscall: 'read' }), 'reset'],
+  'Node: no address': [node('EADDRNOTAVAIL', { syscall: 'connect' }), 'unreachable'],
+  'Node: reset': [node('ECONNRESET', { syscall: 'read' }), 'reset'],
   'Node: reset while connecting': [node('ECONNRESET', { syscall: 'connect' }), 'refused'],
-  'Node: broken pipe': [node('EPIPE', { syscall: 'write' }), 'closed'],
+  'Node: broken pipe': [node('EPIPE', { syscall: 'write' }), 'reset'],
   'Node: closed': [node('UND_ERR_SOCKET'), 'closed'],
   'Node: connect timeout': [node('UND_ERR_CONNECT_TIMEOUT'), 'connect-timeout'],
   'Node: connect timeout of the system': [node('ETIMEDOUT', { syscall: 'connect' }), 'connect-timeout'],
@@ -42,7 +43,7 @@ const ERRORS: Record<string, [error: unknown, kind: ConnectionFailure | undefine
   'Deno: unresolved': [worded('client error (Connect): dns error: failed to lookup address'), 'unresolved'],
   'Deno: connect timeout': [worded('client error (Connect): tcp connect error: x (os error 110)'), 'connect-timeout'],
   'Deno: unreachable': [worded('client error (Connect): tcp connect error: x (os error 113)'), 'unreachable'],
-  'Deno: reset': [worded('client error (SendRequest): connection error: reset by peer (os error 104)'), 'closed'],
+  'Deno: reset': [worded('client error (SendRequest): connection error: reset by peer (os error 104)'), 'reset'],
   'Deno: closed': [worded('connection closed before message completed'), 'closed'],
   workerd: [new Error('Network connection lost.'), 'unknown'],
   'a browser': [new TypeError('Failed to fetch'), 'unknown'],
@@ -59,11 +60,12 @@ describe('how the connection failed', () => {
 /** What the kinds say, with `retryOnAllOperations`: same, next, trips. */
 const TABLE: [failure: string, Record<'default' | 'http-client' | 'netty', string>][] = [
   ['Node: refused', { default: 'snt', 'http-client': 'snt', netty: 'snt' }],
-  ['Node: unreachable', { default: 'snt', 'http-client': 'snt', netty: 'snt' }],
+  ['Node: unreachable', { default: '-nt', 'http-client': '-nt', netty: '-nt' }],
   ['Node: connect timeout', { default: 'snt', 'http-client': 'snt', netty: 'snt' }],
   ['Node: no headers in time', { default: 'snt', 'http-client': 'snt', netty: 'snt' }],
   ['Node: unresolved', { default: '-nt', 'http-client': '-nt', netty: '-nt' }],
-  ['Node: reset', { default: '-nt', 'http-client': 'snt', netty: '-nt' }],
+  ['Node: reset', { default: '-nt', 'http-client': '-nt', netty: '-nt' }],
+  ['Node: closed', { default: '-nt', 'http-client': 'snt', netty: '-nt' }],
   ['workerd', { default: '-nt', 'http-client': '-nt', netty: '-nt' }],
   ['Node: no upstream in the pool', { default: '-n-', 'http-client': 'sn-', netty: 'snt' }],
   ['anything else', { default: '-n-', 'http-client': '-n-', netty: '-n-' }],
@@ -237,8 +239,8 @@ describe('retry.handler', () => {
     )
     await lb.fetch('http://s/', { method: 'delete' })
     expect(failures).toEqual([
-      { error, method: 'DELETE' },
-      { status: 404, method: 'DELETE' },
+      { error, method: 'DELETE', quirks: new Set() },
+      { status: 404, method: 'DELETE', quirks: new Set() },
     ])
   })
 

@@ -36,17 +36,21 @@ const QUIRKS: Record<string, Quirk> = {
   'ribbon-refresh-revives': {
     async see(compat) {
       const list: InstanceInit[] = ['http://a:1', 'http://b:1']
-      const ping: Ping = { name: 'own', isAlive: ({ host }) => host === 'a' }
+      const ping: Ping = {
+        name: 'own',
+        isAlive: ({ host }) => new Promise((resolve) => setTimeout(() => resolve(host === 'a'), 1_000)),
+      }
       const service = make(compat, { discovery: () => list, healthCheck: { ping, intervalMs: 10_000 } })
       const told: string[] = []
       service.on('eject', ({ instance }) => told.push(`-${instance.host}`))
       service.on('restore', ({ instance }) => told.push(`+${instance.host}`))
-      await service.choose()
-      await passMs(0)
+      await service.refresh()
+      service.pick()
+      await passMs(2_000)
       const seen = [await candidates(service)]
       await service.refresh()
       seen.push(await candidates(service))
-      await passMs(10_000)
+      await passMs(2_000)
       seen.push(await candidates(service))
       return [...seen, ...told]
     },
@@ -89,6 +93,22 @@ const QUIRKS: Record<string, Quirk> = {
           healthCheck: { ping: urlPing({ expectedContent: 'true' }), repeat: false },
         },
         async (input) => bodies[new URL(String(input)).hostname] as Response,
+      )
+      await service.check()
+      return candidates(service)
+    },
+    ribbon: 'ab',
+    evenkeel: 'b',
+  },
+  'ribbon-ping-follows-redirects': {
+    async see(compat) {
+      const service = make(
+        compat,
+        { instances: ['http://a:1', 'http://b:1'], healthCheck: { ping: urlPing({ path: '/ping' }), repeat: false } },
+        async (input, init) => {
+          if (new URL(String(input)).hostname === 'b' || init?.redirect === 'follow') return new Response('ok')
+          return new Response('', { status: 302, headers: { location: 'http://c:1/' } })
+        },
       )
       await service.check()
       return candidates(service)
@@ -151,6 +171,35 @@ const QUIRKS: Record<string, Quirk> = {
     },
     ribbon: true,
     evenkeel: false,
+  },
+  'ribbon-reset-is-connect': {
+    async see(compat) {
+      const codes = ['ECONNREFUSED', 'EHOSTUNREACH', 'ECONNRESET', 'ENOTFOUND', 'UND_ERR_CONNECT_TIMEOUT']
+      const sent: string[] = []
+      for (const code of codes) {
+        const service = make(compat, { instances: ['http://a:1'], retry: { handler: 'rest-client' } }, async () => {
+          sent.push(code)
+          throw Object.assign(new TypeError('fetch failed'), { cause: { code } })
+        })
+        await service.fetch('/', { method: 'POST' }).catch(() => {})
+      }
+      return codes.filter((code) => sent.indexOf(code) !== sent.lastIndexOf(code))
+    },
+    ribbon: ['ECONNREFUSED', 'EHOSTUNREACH', 'ECONNRESET'],
+    evenkeel: ['ECONNREFUSED', 'EHOSTUNREACH', 'ENOTFOUND', 'UND_ERR_CONNECT_TIMEOUT'],
+  },
+  'ribbon-trips-by-class': {
+    async see(compat) {
+      const codes = ['ECONNRESET', 'ENOTFOUND', 'UND_ERR_SOCKET', 'UND_ERR_BPL_MISSING_UPSTREAM']
+      const service = make(compat, { instances: ['http://a:1'], serverStats: {} })
+      return codes.filter((code) => {
+        service.pick()?.done({ status: 200 })
+        service.pick()?.done({ error: Object.assign(new TypeError('fetch failed'), { cause: { code } }) })
+        return service.stats().instances[0]?.server?.connectionFailures === 1
+      })
+    },
+    ribbon: ['ECONNRESET', 'UND_ERR_BPL_MISSING_UPSTREAM'],
+    evenkeel: ['ECONNRESET', 'ENOTFOUND', 'UND_ERR_SOCKET'],
   },
 }
 

@@ -38,7 +38,7 @@ function opened(core: Core, settings: ServerStatsSettings): Pointer {
   const block = core.exports.createBlock()
   core.exports.reserveRows(block, 1)
   core.exports.resetRow(block, 0)
-  new ServerStatsRecorder(settings, 'zeros').open(core.exports, block)
+  new ServerStatsRecorder(settings, new Set(['ribbon-percentiles-empty'])).open(core.exports, block)
   return block
 }
 

@@ -13,6 +13,9 @@ export interface UrlPingOptions {
   secure?: boolean
 }
 
+/** Fetch standard, "null body status". */
+const NO_BODY = [204, 205, 304]
+
 const check = object({
   path: (value, where) => {
     if (typeof value !== 'string') refuse(where, value, 'a path, with a query if need be')
@@ -28,7 +31,8 @@ const check = object({
  * Use it for servers that answer 200 whatever their state and say it in the body; else `healthCheck.path` does.
  * Breaks where the path takes long: it costs each instance a request each round.
  * @throws EVENKEEL_CONFIG naming the option
- * @see Ribbon 2.7.18 PingUrl, where the body replaces the status: `ribbon-ping-content-only` in docs/quirks.md
+ * @see Ribbon 2.7.18 PingUrl, where the body replaces the status and redirects are followed:
+ *   `ribbon-ping-content-only` and `ribbon-ping-follows-redirects` in docs/quirks.md
  * @example healthCheck: { ping: urlPing({ path: '/health', expectedContent: 'ok' }), intervalMs: 10_000 }
  */
 export function urlPing(options: UrlPingOptions = {}): Ping {
@@ -44,6 +48,8 @@ export function urlPing(options: UrlPingOptions = {}): Ping {
       const contentOnly = expectedContent !== undefined && quirks.has('ribbon-ping-content-only')
       if (!isOk && !contentOnly) return { alive: false, reason: `status ${response.status}` }
       if (expectedContent === undefined) return true
+      // Ribbon fails where a status has no body, an empty one too.
+      if (contentOnly && NO_BODY.includes(response.status)) return { alive: false, reason: `status ${response.status}` }
       return { alive: (await response.text()) === expectedContent, reason: 'not the expected content' }
     },
   }

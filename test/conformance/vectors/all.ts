@@ -14,8 +14,15 @@ import { cases as retryAware } from './retry-aware.js'
 import { cases as retryPolicy } from './retry-policy.js'
 import { cases as ribbonAvailability } from './ribbon-availability.js'
 import { cases as ribbonBestAvailable } from './ribbon-best-available.js'
+import { cases as ribbonCommand } from './ribbon-command.js'
 import { cases as ribbonLeftOut } from './ribbon-left-out.js'
+import { cases as ribbonPing } from './ribbon-ping.js'
+import { cases as ribbonPredicate } from './ribbon-predicate.js'
+import { cases as ribbonRandom } from './ribbon-random.js'
+import { cases as ribbonRetryHandler } from './ribbon-retry-handler.js'
+import { cases as ribbonRetryRule } from './ribbon-retry-rule.js'
 import { cases as ribbonRoundRobin } from './ribbon-round-robin.js'
+import { cases as ribbonServerList } from './ribbon-server-list.js'
 import { cases as ribbonZoneAvoidance } from './ribbon-zone-avoidance.js'
 import { cases as roundRobin } from './round-robin.js'
 import { cases as sameInstance } from './same-instance.js'
@@ -50,5 +57,12 @@ export const cases: Case[] = [
   ...ribbonBestAvailable,
   ...ribbonAvailability,
   ...ribbonZoneAvoidance,
+  ...ribbonCommand,
+  ...ribbonPing,
+  ...ribbonPredicate,
+  ...ribbonRandom,
+  ...ribbonRetryHandler,
+  ...ribbonRetryRule,
+  ...ribbonServerList,
   ...ribbonLeftOut,
 ]

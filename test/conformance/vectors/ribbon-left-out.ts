@@ -3,7 +3,14 @@
 import { expect } from 'chai'
 import availability from '../../vectors/ribbon-availability-filtering.json'
 import bestAvailable from '../../vectors/ribbon-best-available.json'
+import command from '../../vectors/ribbon-command.json'
+import ping from '../../vectors/ribbon-ping.json'
+import predicate from '../../vectors/ribbon-predicate.json'
+import random from '../../vectors/ribbon-random.json'
+import retryHandler from '../../vectors/ribbon-retry-handler.json'
+import retryRule from '../../vectors/ribbon-retry-rule.json'
 import roundRobin from '../../vectors/ribbon-round-robin.json'
+import serverList from '../../vectors/ribbon-server-list.json'
 import zoneAvoidance from '../../vectors/ribbon-zone-avoidance.json'
 import type { Case } from '../case.js'
 import { EXCEPTIONS, exceptionOf } from './ribbon-without-counterpart.js'
@@ -11,6 +18,13 @@ import { EXCEPTIONS, exceptionOf } from './ribbon-without-counterpart.js'
 const FILES: readonly { vectors: readonly { id: string }[] }[] = [
   availability,
   bestAvailable,
+  command,
+  ping,
+  predicate,
+  random,
+  retryHandler,
+  retryRule,
+  serverList,
   roundRobin,
   zoneAvoidance,
 ]

@@ -6,6 +6,15 @@ interface Fields {
   readonly phases?: readonly { readonly notReady?: readonly number[] }[]
   readonly zones?: readonly (string | null)[]
   readonly draws?: readonly unknown[]
+  readonly marked?: unknown
+  readonly maxRetryMillis?: number
+  readonly handler?: string
+  readonly error?: string
+  readonly okToRetryOnConnectErrors?: boolean
+  readonly okToRetryOnAllErrors?: boolean
+  readonly maxSame?: number
+  readonly ok?: readonly boolean[]
+  readonly answers?: readonly unknown[]
 }
 
 interface Exception {
@@ -45,6 +54,73 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason:
       'servers without a zone are one more zone to Ribbon, which it never leaves out, nor one whose name has capitals',
   },
+  {
+    ids: /^random\/marked-/,
+    reason: 'an instance is alive or not: nobody is up and marked as down',
+  },
+  {
+    ids: /^retry-rule\/time-/,
+    where: ({ maxRetryMillis = 1 }) => maxRetryMillis <= 0,
+    reason: 'a time of 0 or less, which Ribbon takes for 500 ms, is refused',
+  },
+  {
+    ids: /^retry-handler\/retries-/,
+    where: ({ maxSame = 0 }) => maxSame < 0,
+    reason: 'a negative number of retries is refused',
+  },
+  {
+    ids: /^retry-handler\//,
+    where: ({ handler = '', error = '' }) =>
+      CLASSES_OF_ONE.some(([its, knows]) => its.test(error) && !knows.test(handler)),
+    reason: 'the exceptions of another client than the handler’s: fetch has one error for it',
+  },
+  {
+    ids: /^retry-handler\//,
+    where: ({ handler, error = '' }) => handler !== 'Default' && /^ClientException</.test(error),
+    reason: 'an error of the connection is looked for among the causes, whoever has wrapped it',
+  },
+  {
+    ids: /^retry-handler\//,
+    where: ({ error }) => error === 'ConnectionClosedException',
+    reason: 'a body that ends too soon comes after an answer, which the call has had by then',
+  },
+  {
+    ids: /^retry-handler\//,
+    where: ({ error = '' }) => /^UnexpectedHttpResponseException 500|<ClientException SERVER_THROTTLED>$/.test(error),
+    reason: 'a status is an answer and no exception, so it has no wrapper, and only 503 is a failure',
+  },
+  {
+    ids: /^retry-handler\//,
+    where: ({ error = '' }) => /^(Exception<){9}ConnectException>+$/.test(error),
+    reason: 'what fetch throws has its reason within two causes; Ribbon looks ten deep',
+  },
+  {
+    ids: /^retry-handler\/request-specific-/,
+    where: ({ okToRetryOnConnectErrors, okToRetryOnAllErrors }) => !okToRetryOnConnectErrors && !okToRetryOnAllErrors,
+    reason: 'flags that no client of Ribbon’s gives: nothing is retried but a 503',
+  },
+  {
+    ids: /^command\//,
+    where: ({ ok, answers = [] }) => ok?.[0] === false && String(answers[0]).endsWith('SERVER_THROTTLED'),
+    reason: 'flags that no client of Ribbon’s gives: nothing is retried but a 503',
+  },
+  {
+    ids: /^command\//,
+    where: ({ answers }) => answers?.[0] === 'AbortExecutionException',
+    reason: 'observers of a call can’t end it',
+  },
+  {
+    ids: /^ping\/url-append-006$/,
+    reason: 'a path without its slash gets one; Ribbon’s runs into the port, and is lost with it',
+  },
+]
+
+/** Exceptions that one client throws, and the handlers that know them. */
+const CLASSES_OF_ONE: readonly (readonly [classes: RegExp, handlers: RegExp])[] = [
+  [/^(ConnectTimeout|NoHttpResponse|ConnectionPoolTimeout)Exception$/, /HttpClient/],
+  [/^(ReadTimeoutException|PoolExhaustedException|UnexpectedHttpResponseException 503)$/, /^Netty$/],
+  [/^netty\./, /^(Netty|Default)$/],
+  [/^ClientException SERVER_THROTTLED$/, /^(Netty|.*HttpClient.*)$/],
 ]
 
 export function exceptionOf(vector: { readonly id: string }): Exception | undefined {

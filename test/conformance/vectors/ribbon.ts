@@ -101,6 +101,18 @@ export class Ribbon {
   }
 }
 
-const placeOf = (text: string) => Number(/i(\d+)/.exec(text)?.[1])
+/** Of an instance by its host, or by a URL with it. */
+export const placeOf = (text: string) => Number(/i(\d+)/.exec(text)?.[1])
+
+/** The places of those whom a rotation over a list of that length finds, ascending. */
+export function pickedOf(service: Service, length: number): number[] {
+  const places = new Set<number>()
+  for (let i = 0; i < length; i++) {
+    const lease = service.pick()
+    if (lease !== undefined) places.add(placeOf(lease.instance.host))
+    lease?.done({ cancelled: true })
+  }
+  return [...places].sort()
+}
 
 const refusal = () => Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })
