@@ -149,6 +149,65 @@ describe('10: passing over the dead unbalances (ribbon 466)', () => {
   })
 })
 
+describe('14: what a retry met is credited to another server (spring-cloud-netflix 3131)', () => {
+  it('a fails, b answers: one failure of a, one success of b', async () => {
+    const lb = createLoadBalancer({
+      fetch: async (input) => {
+        if (new URL((input as Request).url ?? input).hostname === 'a') throw refused()
+        return new Response('ok')
+      },
+      services: {
+        s: { instances: ['http://a:80', 'http://b:80'], policy: { name: 'first', pick: () => 0 }, serverStats: {} },
+      },
+    })
+    const answer = await lb.fetch('http://s/')
+    await answer.text()
+    const { instances } = lb.service('s').stats()
+    expect(instances.map(({ successes, failures }) => ({ successes, failures }))).toEqual([
+      { successes: 0, failures: 1 },
+      { successes: 1, failures: 0 },
+    ])
+    expect(instances.map(({ server }) => [server?.requests, server?.connectionFailures])).toEqual([
+      [1, 1],
+      [1, 0],
+    ])
+  })
+})
+
+describe('16: what fails within retries does not reach the breaker (spring-cloud-netflix 1878)', () => {
+  it('three connection errors of a in one call: a is passed over for 10 s', async () => {
+    const time = { now: 0 }
+    let sent: string[] = []
+    const lb = createLoadBalancer({
+      clock: () => time.now,
+      seed: 1,
+      fetch: async (input) => {
+        const { hostname } = new URL((input as Request).url ?? input)
+        sent.push(hostname)
+        if (hostname === 'a') throw refused()
+        return new Response('ok')
+      },
+      services: {
+        s: {
+          instances: ['http://a:80', 'http://b:80'],
+          policy: 'availability-filtering',
+          retry: { maxRetriesOnSameServiceInstance: 2, maxRetriesOnNextServiceInstance: 1 },
+        },
+      },
+    })
+    const calls = async (count: number) => {
+      sent = []
+      for (let i = 0; i < count; i++) expect((await lb.fetch('http://s/')).status).toBe(200)
+      return tally(sent.join(''))
+    }
+    expect(await calls(2)).toMatchObject({ a: 3 })
+    time.now = 9_999
+    expect(await calls(20)).toEqual({ b: 20 })
+    time.now = 10_000
+    expect(await calls(2)).toHaveProperty('a')
+  })
+})
+
 describe('19: a preference sticks to a broken zone (spring-cloud-netflix 1072)', () => {
   it('both of my zone tripped: the other zone', () => {
     const one = bench('a1 b1 c2', zoneAvoidance(), [], { zone: '1' })
@@ -184,5 +243,19 @@ describe('weights by a lifetime mean recover too slowly (servicecomb-java-chassi
     // Five standard deviations of a half.
     expect(Math.abs(shareAfter([]) - 0.5)).toBeLessThan(0.056)
     expect(shareAfter(['ribbon-weights-lifetime'])).toBeLessThan(0.25)
+  })
+})
+
+describe('two of four get twice what the others do (spring-cloud-netflix 3114)', () => {
+  it.each(['round-robin', 'availability-filtering', 'zone-avoidance'])('%s: 100 each, refreshes or not', (policy) => {
+    for (const compat of [[], 'ribbon'] as const) {
+      const one = bench('a b c d', policy, compat)
+      let picked = ''
+      for (let i = 0; i < 80; i++) {
+        picked += one.picks(5)
+        one.service.update('abcd'.split('').map((host) => `http://${host}:80`))
+      }
+      expect(tally(picked)).toEqual({ a: 100, b: 100, c: 100, d: 100 })
+    }
   })
 })

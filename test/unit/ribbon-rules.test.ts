@@ -496,6 +496,23 @@ describe('filtering', () => {
     expect(seen(0.5)).toEqual({ a: 1, b: 1, c: 1, d: 1 })
   })
 
+  it('minFilteredShare is taken as Java does: 0.29 of 100 are 29', () => {
+    const hosts = Array.from({ length: 100 }, (_, i) => ({ host: 'h', port: 1_000 + i }))
+    const lb = createLoadBalancer({
+      services: {
+        s: {
+          instances: hosts,
+          policy: filtering({
+            predicates: [({ port }) => port < 1_029],
+            fallbacks: [[({ port }) => port === 1_099]],
+            minFilteredShare: 0.29,
+          }),
+        },
+      },
+    })
+    expect(lb.service('s').pick()?.instance.port).toBe(1_099)
+  })
+
   it('the request decides; what a predicate throws fails the pick', () => {
     const policy = filtering({ predicates: [({ host }, { request }) => host === request.key] })
     expect(bench('a b c', policy).picks(2, { key: 'b' })).toBe('bb')
@@ -610,6 +627,30 @@ describe('retry rule', () => {
     expect((await sent).status).toBe(200)
     // One pick that found nobody: those that waited found somebody.
     expect(service.stats().noInstance).toBe(1)
+  })
+
+  it('asks no more when a policy has taken all of the time', () => {
+    let nowMs = 0
+    let asked = 0
+    const slow = {
+      name: 'slow',
+      pick() {
+        asked++
+        nowMs += 80
+        return -1
+      },
+    }
+    const lb = createLoadBalancer({
+      clock: () => nowMs,
+      services: {
+        s: {
+          instances: [1, 2, 3, 4, 5].map((n) => `http://h${n}:80`),
+          policy: retryRule({ policy: slow, maxRetryMs: 200 }),
+        },
+      },
+    })
+    expect(lb.service('s').pick()).toBeUndefined()
+    expect(asked).toBe(3)
   })
 
   it('gives up after maxRetryMs, counted once', async () => {
