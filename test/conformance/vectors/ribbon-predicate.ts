@@ -1,9 +1,10 @@
 /** @module Ribbon's AbstractServerPredicate and CompositePredicate. */
 
 import { expect } from 'chai'
-import { filtering, type PredicateFunction } from 'evenkeel'
+import { filtering, type Policy, type PredicateFunction, type Service } from 'evenkeel'
 import file from '../../vectors/ribbon-predicate.json'
-import { placeOf, Ribbon, type RibbonVector, replayedRibbon } from './ribbon.js'
+import { pick, placed, withService } from './replay.js'
+import { placeOf, type RibbonVector, replayedRibbon } from './ribbon.js'
 
 interface PredicateVector extends RibbonVector {
   readonly lists?: readonly (readonly number[])[]
@@ -16,26 +17,25 @@ interface PredicateVector extends RibbonVector {
   readonly eligible?: readonly number[]
 }
 
-const SERVERS = 10
+const SERVERS = 7
 
 const among =
   (places: () => readonly number[]): PredicateFunction =>
   ({ host }) =>
     places().includes(placeOf(host))
 
-async function rotation({ lists = [], picks }: PredicateVector): Promise<void> {
+function rotation({ lists = [], picks }: PredicateVector): Promise<void> {
   let passing: readonly number[] = []
-  const ribbon = new Ribbon(filtering({ predicates: [among(() => passing)], fallbacks: [] }), SERVERS)
-  await ribbon.down([])
-  const picked = lists.map((list) => {
-    passing = list
-    return ribbon.pick()
+  return using(filtering({ predicates: [among(() => passing)], fallbacks: [] }), SERVERS, (service) => {
+    const picked = lists.map((list) => {
+      passing = list
+      return pick(service)
+    })
+    expect(picked).to.deep.equal(picks)
   })
-  expect(picked).to.deep.equal(picks)
-  await ribbon.close()
 }
 
-async function composite(vector: PredicateVector): Promise<void> {
+function composite(vector: PredicateVector): Promise<void> {
   const { size = 0, primary = [], fallbacks = [], least, share, eligible = [] } = vector
   const policy = filtering({
     predicates: [among(() => primary)],
@@ -43,12 +43,15 @@ async function composite(vector: PredicateVector): Promise<void> {
     ...(least !== undefined && { minFiltered: least }),
     ...(share !== undefined && { minFilteredShare: share }),
   })
-  const ribbon = new Ribbon(policy, size)
-  await ribbon.down([])
-  // Each of them in turn, and the first again.
-  const expected = [...eligible, eligible[0] ?? null]
-  expect(expected.map(() => ribbon.pick())).to.deep.equal(expected)
-  await ribbon.close()
+  return using(policy, size, (service) => {
+    // Each of them in turn, and the first again.
+    const expected = [...eligible, eligible[0] ?? null]
+    expect(expected.map(() => pick(service))).to.deep.equal(expected)
+  })
+}
+
+function using(policy: Policy, size: number, use: (service: Service) => void): Promise<void> {
+  return withService({ instances: placed(new Array(size).fill({})), policy }, use, { compat: 'ribbon' })
 }
 
 export const cases = replayedRibbon<PredicateVector>(file, (vector) =>

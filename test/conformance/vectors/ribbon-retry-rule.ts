@@ -16,11 +16,10 @@ interface RetryRuleVector extends RibbonVector {
   readonly afterMs: number
 }
 
-/** A pick asks no more often than there are candidates. */
-const SERVERS = placed(new Array(256).fill({}))
-
 export const cases = replayedRibbon<RetryRuleVector>(file, async (vector) => {
   const { maxRetryMillis, eachMs, answers } = vector
+  // A pick asks no more often than there are candidates: once more than it should.
+  const instances = placed(new Array(vector.asked + 1).fill({}))
   let nowMs = 0
   let asked = 0
   const below: Policy = {
@@ -36,7 +35,7 @@ export const cases = replayedRibbon<RetryRuleVector>(file, async (vector) => {
     compat: 'ribbon',
     seed: 1,
     clock: () => nowMs,
-    services: { svc: { instances: SERVERS, policy } },
+    services: { svc: { instances, policy } },
   })
   const lease = lb.service('svc').pick()
   const afterMs = nowMs
