@@ -73,6 +73,7 @@ export {
   isZoneOpen,
   isZoneOpenNow,
   judgeZones,
+  openZoneAtPlace,
   pickZoneAvoiding,
   takeSnapshot,
 } from './zones'

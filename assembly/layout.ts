@@ -120,7 +120,7 @@ export const ORDER_WEIGHTED = 4
 /** Traffic window, window.ts: 40 bytes, and 16 for each of sixty seconds. */
 export const WINDOW_BYTES = 40 + 60 * 16
 export const PACE_BYTES = 56
-export const SERVER_STATS_BYTES = 144
+export const SERVER_STATS_BYTES = 152
 export const RECENT_BYTES = 40
 
 /** Where a plan of weights (weight-plan.ts) has its sums. */

@@ -7,14 +7,15 @@
  *    │ requests  │ active      │ last        │ blackout  │ times │ Σ   │ Σ²    │ min │ max │
  *    │ completed │ changed at  │ failure at  │ total ms  │ n     │ ms  │ ms²   │ ms  │ ms  │
  *    └───────────┴─────────────┴─────────────┴───────────┴───────┴─────┴───────┴─────┴─────┘
- *    72           76       80           88        96         104       112       120        128       136       144
- *    ┌────────────┬────────┬────────────┬─────────┬──────────┬─────────┬─────────┬──────────┬─────────┬─────────┐
- *    │ successive │ active │ failures   │ which   │ requests │ in the  │ which   │ last     │ first   │ requests│
- *    │ failures   │        │ in bucket  │ began   │ in bucket│ bucket  │ began   │ accessed │ accessed│ begun   │
- *    │ i32        │ i32    │            │ at      │          │ before  │ at      │ at       │ at      │         │
- *    └────────────┴────────┴────────────┴─────────┴──────────┴─────────┴─────────┴──────────┴─────────┴─────────┘
+ *    72           76       80           88        96         104       112       120        128       136        144       152
+ *    ┌────────────┬────────┬────────────┬─────────┬──────────┬─────────┬─────────┬──────────┬─────────┬──────────┬──────────┐
+ *    │ successive │ active │ failures   │ which   │ requests │ in the  │ which   │ last     │ first   │ requests │ failures │
+ *    │ failures   │        │ in bucket  │ ends    │ in bucket│ bucket  │ ends    │ accessed │ accessed│ begun    │ ever     │
+ *    │ i32        │ i32    │            │ after   │          │ before  │ after   │ at       │ at      │          │          │
+ *    └────────────┴────────┴────────────┴─────────┴──────────┴─────────┴─────────┴──────────┴─────────┴──────────┴──────────┘
  *
- * f64 but for the two i32. `first` and `last accessed` mean something once `requests begun` is above 0.
+ * f64 but for the two i32. `first` and `last accessed` mean something once `requests begun` is above 0, `last failure`
+ * once there are `failures ever`. A bucket that ends at 0 has not begun.
  */
 export const STATS_REQUESTS = 0
 export const STATS_ACTIVE_AT = 8
@@ -28,13 +29,14 @@ export const STATS_TIME_MAX = 64
 export const STATS_SUCCESSIVE = 72
 export const STATS_ACTIVE = 76
 export const STATS_FAILURES = 80
-export const STATS_FAILURES_FROM = 88
+export const STATS_FAILURES_UNTIL = 88
 export const STATS_BUCKET = 96
 export const STATS_BUCKET_BEFORE = 104
-export const STATS_BUCKET_FROM = 112
+export const STATS_BUCKET_UNTIL = 112
 export const STATS_LAST_ACCESS = 120
 export const STATS_FIRST_ACCESS = 128
 export const STATS_BEGUN = 136
+export const STATS_FAILED = 144
 
 /** How a request ended, as the breaker sees it. */
 export const VERDICT_HEALS = 0

@@ -18,10 +18,11 @@ import {
   STATS_BLACKOUT_TOTAL,
   STATS_BUCKET,
   STATS_BUCKET_BEFORE,
-  STATS_BUCKET_FROM,
+  STATS_BUCKET_UNTIL,
+  STATS_FAILED,
   STATS_FAILED_AT,
   STATS_FAILURES,
-  STATS_FAILURES_FROM,
+  STATS_FAILURES_UNTIL,
   STATS_FIRST_ACCESS,
   STATS_LAST_ACCESS,
   STATS_REQUESTS,
@@ -69,21 +70,31 @@ export function startRequest(block: usize, row: i32, nowMs: f64): bool {
   const begun = load<f64>(stats, STATS_BEGUN)
   if (begun === 0) store<f64>(stats, nowMs, STATS_FIRST_ACCESS)
   store<f64>(stats, begun + 1, STATS_BEGUN)
-  countInBucket(stats, begun === 0, nowMs, load<f64>(block, BLOCK_REQUEST_WINDOW_MS))
+  turnRequests(block, stats, nowMs)
+  store<f64>(stats, load<f64>(stats, STATS_BUCKET) + 1, STATS_BUCKET)
   return begun === 0
 }
 
-/** Buckets follow one another without gaps while requests come; after an empty one the next begins with its request. */
-function countInBucket(stats: usize, isFirst: bool, nowMs: f64, windowMs: f64): void {
-  const age = nowMs - load<f64>(stats, STATS_BUCKET_FROM)
-  if (!isFirst && age < windowMs) {
-    store<f64>(stats, load<f64>(stats, STATS_BUCKET) + 1, STATS_BUCKET)
-    return
-  }
-  const follows = !isFirst && age < 2 * windowMs
-  store<f64>(stats, follows ? load<f64>(stats, STATS_BUCKET) : 0, STATS_BUCKET_BEFORE)
-  store<f64>(stats, follows ? load<f64>(stats, STATS_BUCKET_FROM) + windowMs : nowMs, STATS_BUCKET_FROM)
-  store<f64>(stats, 1, STATS_BUCKET)
+/**
+ * Ribbon's MeasuredRate: whether the bucket that ends after the moment at `until` is over. The next one begins now, when
+ * somebody counts or looks: buckets are as long as their window at least.
+ */
+function isOver(until: usize, nowMs: f64, windowMs: f64): bool {
+  const end = load<f64>(until)
+  if (end !== 0 && nowMs <= end) return false
+  store<f64>(until, nowMs + windowMs)
+  return true
+}
+
+function turnRequests(block: usize, stats: usize, nowMs: f64): void {
+  if (!isOver(stats + STATS_BUCKET_UNTIL, nowMs, load<f64>(block, BLOCK_REQUEST_WINDOW_MS))) return
+  store<f64>(stats, load<f64>(stats, STATS_BUCKET), STATS_BUCKET_BEFORE)
+  store<f64>(stats, 0, STATS_BUCKET)
+}
+
+function turnFailures(block: usize, stats: usize, nowMs: f64): void {
+  if (!isOver(stats + STATS_FAILURES_UNTIL, nowMs, load<f64>(block, BLOCK_FAILURE_WINDOW_MS))) return
+  store<f64>(stats, 0, STATS_FAILURES)
 }
 
 /**
@@ -98,16 +109,18 @@ export function endRequest(block: usize, row: i32, nowMs: f64, ms: f64, verdict:
   // Infinite ones would end all sums.
   if (ms >= 0 && ms < Infinity) noteTime(stats, ms)
   if (verdict === VERDICT_NONE) return 0
-  const hadTripped = blackoutMs(block, stats) > 0
   if (verdict !== VERDICT_TRIPS) {
+    const hadTripped = load<i32>(stats, STATS_SUCCESSIVE) > 0 && blackoutMs(block, stats) > 0
     store<i32>(stats, 0, STATS_SUCCESSIVE)
-    return hadTripped ? BREAKER_CLOSED : 0
+    return hadTripped && !isTripped(block, row, nowMs) ? BREAKER_CLOSED : 0
   }
   const wasOut = isTripped(block, row, nowMs)
   const failures = load<i32>(stats, STATS_SUCCESSIVE)
   if (failures < i32.MAX_VALUE) store<i32>(stats, failures + 1, STATS_SUCCESSIVE)
   store<f64>(stats, nowMs, STATS_FAILED_AT)
-  countFailure(stats, nowMs, load<f64>(block, BLOCK_FAILURE_WINDOW_MS))
+  store<f64>(stats, load<f64>(stats, STATS_FAILED) + 1, STATS_FAILED)
+  turnFailures(block, stats, nowMs)
+  store<f64>(stats, load<f64>(stats, STATS_FAILURES) + 1, STATS_FAILURES)
   const blackout = blackoutMs(block, stats)
   store<f64>(stats, load<f64>(stats, STATS_BLACKOUT_TOTAL) + blackout, STATS_BLACKOUT_TOTAL)
   return wasOut ? 0 : blackout
@@ -120,16 +133,6 @@ function noteTime(stats: usize, ms: f64): void {
   store<f64>(stats, load<f64>(stats, STATS_TIME_SQUARES) + ms * ms, STATS_TIME_SQUARES)
   store<f64>(stats, count === 0 ? ms : min(load<f64>(stats, STATS_TIME_MIN), ms), STATS_TIME_MIN)
   store<f64>(stats, max(load<f64>(stats, STATS_TIME_MAX), ms), STATS_TIME_MAX)
-}
-
-function countFailure(stats: usize, nowMs: f64, windowMs: f64): void {
-  const failures = load<f64>(stats, STATS_FAILURES)
-  if (failures > 0 && nowMs - load<f64>(stats, STATS_FAILURES_FROM) < windowMs) {
-    store<f64>(stats, failures + 1, STATS_FAILURES)
-  } else {
-    store<f64>(stats, 1, STATS_FAILURES)
-    store<f64>(stats, nowMs, STATS_FAILURES_FROM)
-  }
 }
 
 /** How long the failures so far keep the server out: factor · 2^min(failures − threshold, 16), at most `mostMs`. */
@@ -145,6 +148,7 @@ function blackoutMs(block: usize, stats: usize): f64 {
 /** When the breaker lets requests through again; 0 where it never kept any. */
 export function trippedUntil(block: usize, row: i32): f64 {
   const stats = statsAt(block, row)
+  if (load<f64>(stats, STATS_FAILED) === 0) return 0
   const blackout = blackoutMs(block, stats)
   return blackout > 0 ? load<f64>(stats, STATS_FAILED_AT) + blackout : 0
 }
@@ -162,20 +166,18 @@ export function activeRequests(block: usize, row: i32, nowMs: f64): i32 {
   return load<i32>(stats, STATS_ACTIVE)
 }
 
-/** Failures that count for the breaker, in the current bucket. */
+/** Failures that count for the breaker, in the current bucket: looking ends one that is over. */
 export function failuresInWindow(block: usize, row: i32, nowMs: f64): f64 {
   const stats = statsAt(block, row)
-  const age = nowMs - load<f64>(stats, STATS_FAILURES_FROM)
-  return age < load<f64>(block, BLOCK_FAILURE_WINDOW_MS) ? load<f64>(stats, STATS_FAILURES) : 0
+  turnFailures(block, stats, nowMs)
+  return load<f64>(stats, STATS_FAILURES)
 }
 
-/** Requests that began in the last bucket that is complete. */
+/** Requests that began in the bucket before the current one: looking ends one that is over. */
 export function requestsInWindow(block: usize, row: i32, nowMs: f64): f64 {
   const stats = statsAt(block, row)
-  const windowMs = load<f64>(block, BLOCK_REQUEST_WINDOW_MS)
-  const age = nowMs - load<f64>(stats, STATS_BUCKET_FROM)
-  if (age < windowMs) return load<f64>(stats, STATS_BUCKET_BEFORE)
-  return age < 2 * windowMs ? load<f64>(stats, STATS_BUCKET) : 0
+  turnRequests(block, stats, nowMs)
+  return load<f64>(stats, STATS_BUCKET_BEFORE)
 }
 
 /** Mean of all response times so far, ms; 0 without any. */

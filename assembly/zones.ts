@@ -252,5 +252,13 @@ export function drawZone(
     const zone = zoneAt(zones, id)
     if (load<i32>(zone, OPEN)) sum += load<i32>(zone, INSTANCES)
   }
-  return sum === 0 ? 0 : zoneAtPlace(zones, OPEN, 1 + i32(below(block, u32(sum))))
+  return sum === 0 ? 0 : openZoneAtPlace(zones, 1 + i32(below(block, u32(sum))))
+}
+
+/**
+ * randomChooseZone with a draw of the caller's: the zone that `place`, from 1, among the instances of the zones that can
+ * be used falls to; 0: none.
+ */
+export function openZoneAtPlace(zones: usize, place: i32): i32 {
+  return zoneAtPlace(zones, OPEN, place)
 }

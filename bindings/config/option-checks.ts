@@ -143,7 +143,7 @@ const METRICS = {
 const percentiles = object({ samples: number({ least: 1, most: 1_000_000, whole: true }), periodMs: duration(1) })
 
 const SERVER_STATS = {
-  connectionFailureThreshold: number({ least: 1, most: 2 ** 31 - 1, whole: true }),
+  connectionFailureThreshold: number({ least: 0, most: 2 ** 31 - 1, whole: true }),
   tripFactorMs: duration(),
   maxTripMs: duration(),
   activeExpiryMs: duration(1),

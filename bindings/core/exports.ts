@@ -234,6 +234,7 @@ export interface CoreExports {
     avoidAboveTripped: number,
     flags: number,
   ): number
+  openZoneAtPlace(zones: Pointer, place: number): number
   reserveZoneTurns(block: Pointer, slots: number): void
   beginZoneTurns(block: Pointer, slot: number, start: number): void
   exchangeTurns(block: Pointer, slot: number): void

@@ -5,8 +5,8 @@ import {
   BREAKER_CLOSED,
   STATS_BEGUN,
   STATS_BLACKOUT_TOTAL,
+  STATS_FAILED,
   STATS_FAILED_AT,
-  STATS_FAILURES,
   STATS_FIRST_ACCESS,
   STATS_LAST_ACCESS,
   STATS_REQUESTS,
@@ -148,7 +148,7 @@ export class ServerStatsRecorder implements Recorder {
       }),
       firstAccessedAt: readOnce(begun, STATS_FIRST_ACCESS),
       lastAccessedAt: readOnce(begun, STATS_LAST_ACCESS),
-      lastFailureAt: readOnce(read(STATS_FAILURES) > 0, STATS_FAILED_AT),
+      lastFailureAt: readOnce(read(STATS_FAILED) > 0, STATS_FAILED_AT),
     }
   }
 

@@ -1,7 +1,7 @@
 /** @module The list in force: read whole or refused whole, with the weights of its instances. */
 
 import type { Quirks } from '../compat/quirks.js'
-import { refuseMoreColons } from '../compat/split-at-colon.js'
+import { cutAtColon } from '../compat/ribbon-address.js'
 import type { Core } from '../core/core.js'
 import type { ListOrigin } from '../instance.js'
 import type { Weighing } from '../supplier/weighted.js'
@@ -44,8 +44,8 @@ export class Roster {
    */
   publish(inits: readonly InstanceInit[], where: string, origin: ListOrigin, replaced: () => void): ListChange {
     const { members } = this
-    if (this.#quirks.has('ribbon-split-at-colon')) refuseMoreColons(inits, where)
-    const read = this.#reader.read(inits, where, origin, (id) => members.get(id))
+    const written = this.#quirks.has('ribbon-split-at-colon') ? cutAtColon(inits, where) : inits
+    const read = this.#reader.read(written, where, origin, (id) => members.get(id))
     const weights = this.#weigh(read.instances)
     const before = members.instances
     const change = members.adopt(read.instances)

@@ -27,7 +27,7 @@ const PREFIXES: readonly Prefix[] = [
   {
     name: ['niws', 'loadbalancer'],
     client: tableOf({
-      connectionFailureCountThreshold: to('serverStats.connectionFailureThreshold', whole(1, MOST)),
+      connectionFailureCountThreshold: to('serverStats.connectionFailureThreshold', whole(0, MOST)),
       circuitTripTimeoutFactorSeconds: to('serverStats.tripFactorMs', seconds),
       circuitTripMaxTimeoutSeconds: to('serverStats.maxTripMs', seconds),
     }),

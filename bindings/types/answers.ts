@@ -49,7 +49,7 @@ export interface ServerStats {
   requests: number
   /** In flight; forgotten when none began or ended for `activeExpiryMs`. */
   active: number
-  /** That began in the last complete `requestWindowMs`. */
+  /** That began in the last window of `requestWindowMs`; the next begins with who counts or looks once it is over. */
   requestsInWindow: number
   /** In a row, up to now. */
   connectionFailures: number

@@ -101,7 +101,7 @@ export interface ServiceOptions {
 }
 
 export interface ServerStatsOptions {
-  /** Connection failures in a row that trip the breaker. Default 3. */
+  /** Connection failures in a row that trip the breaker; with 0 the first does, for twice the factor. Default 3. */
   connectionFailureThreshold?: number
   /** How long the breaker is open the first time; doubled with each failure more. Default 10 000. */
   tripFactorMs?: number

@@ -54,42 +54,39 @@ export class ModelServerStats {
   }
 
   trippedUntil(): number {
+    const failedAt = this.#verdicts().findLast(({ verdict }) => verdict === 'trips')?.at
     const blackout = this.#blackout(this.successive)
-    return blackout > 0 ? (this.#verdicts().at(-1)?.at as number) + blackout : 0
+    return failedAt !== undefined && blackout > 0 ? failedAt + blackout : 0
   }
 
   get blackoutMs(): number {
     let [total, successive] = [0, 0]
     for (const { verdict } of this.#verdicts()) {
       successive = verdict === 'heals' ? 0 : successive + 1
-      total += this.#blackout(successive)
+      if (successive > 0) total += this.#blackout(successive)
     }
     return total
   }
 
   failuresInWindow(now: number): number {
-    let [from, count] = [Number.NEGATIVE_INFINITY, 0]
-    for (const { verdict, at } of this.#verdicts()) {
-      if (verdict !== 'trips') continue
-      if (at - from >= this.#settings.failureWindowMs) [from, count] = [at, 0]
-      count++
-    }
-    return now - from < this.#settings.failureWindowMs ? count : 0
+    const counts = (moment: Moment) => moment.kind === 'end' && moment.verdict === 'trips'
+    return this.#buckets(now, this.#settings.failureWindowMs, counts).current
   }
 
-  /** Buckets from the first request on; an empty one ends the row of them. */
   requestsInWindow(now: number): number {
-    const { requestWindowMs: width } = this.#settings
-    const starts = this.#history.filter(({ kind }) => kind === 'start').map(({ at }) => at)
-    const buckets: { from: number; count: number }[] = []
-    for (const at of starts) {
-      const last = buckets.at(-1)
-      if (last !== undefined && at - last.from < width) last.count++
-      else if (last !== undefined && at - last.from < 2 * width) buckets.push({ from: last.from + width, count: 1 })
-      else buckets.push({ from: at, count: 1 })
+    return this.#buckets(now, this.#settings.requestWindowMs, ({ kind }) => kind === 'start').before
+  }
+
+  /** Each ends with the first that counts or looks after its time, with whom the next begins. */
+  #buckets(now: number, width: number, counts: (moment: Moment) => boolean): { before: number; current: number } {
+    let [before, current, end] = [0, 0, Number.NEGATIVE_INFINITY]
+    for (const moment of [...this.#history, { kind: 'look', at: now } as const]) {
+      const isCounted = counts(moment)
+      if (!isCounted && moment.kind !== 'look') continue
+      if (moment.at > end) [before, current, end] = [current, 0, moment.at + width]
+      if (isCounted) current++
     }
-    const complete = buckets.filter(({ from }) => now - from >= width && now - from < 2 * width)
-    return complete.at(-1)?.count ?? 0
+    return { before, current }
   }
 
   get times(): number[] {

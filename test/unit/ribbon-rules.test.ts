@@ -25,6 +25,7 @@ import {
 import { toInstance } from '../../bindings/instance.js'
 import { Members } from '../../bindings/service/members.js'
 import { CORES } from './cores.js'
+import { GivenZones, type Snapshot } from './given-zones.js'
 import { bench, refused, tally } from './ribbon-service.js'
 
 const HEALTH = { healthCheck: { repeat: false } }
@@ -153,27 +154,14 @@ describe('availability filtering', () => {
   })
 })
 
-type Snapshot = readonly [instances: number, tripped: number, load: number]
-
 /** The zones left, as letters, of a snapshot written into the core. */
-function zonesLeft(core: Core, zones: readonly Snapshot[], flags: number, place = 1): string {
-  const { exports } = core
-  const list = exports.createList(0)
-  const column = exports.createColumn(0)
-  const pointer = exports.createZones(list, column, zones.length)
-  const at = (zone: number, offset: number) => pointer + 16 + zone * 32 + offset
-  zones.forEach(([instances, tripped, load], zone) => {
-    core.i32[at(zone, 0) >>> 2] = instances
-    core.i32[at(zone, 4) >>> 2] = tripped
-    core.f64[at(zone, 16) >>> 3] = load
-  })
-  const count = exports.availableZones(pointer, 0.2, 0.99999, flags, place)
-  const left = zones.flatMap((_, zone) => (core.i32[at(zone, 24) >>> 2] ? [String.fromCharCode(97 + zone)] : []))
+function zonesLeft(core: Core, given: readonly Snapshot[], flags: number, place = 1): string {
+  const zones = new GivenZones(core, given)
+  const count = core.exports.availableZones(zones.pointer, 0.2, 0.99999, flags, place)
+  const left = zones.open()
   expect(count).toBe(left.length)
-  exports.release(pointer)
-  exports.release(column)
-  exports.freeList(list)
-  return left.join('')
+  zones.free()
+  return left.map((zone) => String.fromCharCode(97 + zone)).join('')
 }
 
 /** The table of getAvailableZones. */

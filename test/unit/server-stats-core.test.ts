@@ -54,7 +54,7 @@ class Subject {
 }
 
 const settings = fc.record({
-  threshold: fc.integer({ min: 1, max: 4 }),
+  threshold: fc.integer({ min: 0, max: 4 }),
   factorMs: fc.integer({ min: 0, max: 50 }),
   mostMs: fc.integer({ min: 0, max: 400 }),
   activeExpiryMs: fc.integer({ min: 1, max: 300 }),
@@ -129,15 +129,27 @@ describe.each(Object.entries(CORES))('%s core', (_, make) => {
     expect(subject.active(700_000)).toBe(1)
   })
 
-  it('counts failures in the current second, requests in the last complete 300 s', () => {
+  it('counts failures in the current second, requests in the last 300 s; the next begin after that with who looks', () => {
     const subject = new Subject(core)
-    for (const now of [100, 900, 1_099]) subject.end(now, 'trips')
-    expect([1_099, 1_100].map((now) => subject.stats(now).failuresInWindow)).toEqual([3, 0])
-    subject.end(1_100, 'trips')
-    expect(subject.stats(1_100).failuresInWindow).toBe(1)
-    for (const now of [0, 1, 299_999, 300_000]) subject.start(now)
-    const counted = [300_001, 599_999, 600_000, 899_999, 900_000].map((now) => subject.stats(now).requestsInWindow)
+    for (const now of [100, 900, 1_100]) subject.end(now, 'trips')
+    expect([1_100, 1_101].map((now) => subject.stats(now).failuresInWindow)).toEqual([3, 0])
+    for (const now of [2_101, 2_102]) subject.end(now, 'trips')
+    expect(subject.stats(2_102).failuresInWindow).toBe(1)
+    const requests = new Subject(core)
+    for (const now of [7, 8, 300_007, 300_008]) requests.start(now)
+    const counted = [300_008, 600_008, 600_009, 900_009, 900_010].map((now) => requests.stats(now).requestsInWindow)
     expect(counted).toEqual([3, 3, 1, 1, 0])
+    requests.start(900_010)
+    expect(requests.stats(9_000_000).requestsInWindow).toBe(1)
+  })
+
+  it('with a threshold of 0 keeps nobody out before the first failure, and a success does not heal at once', () => {
+    const subject = new Subject(core, { threshold: 0 })
+    expect([0, 9_999].map(subject.isTripped)).toEqual([false, false])
+    expect(subject.end(1_000, 'trips')).toBe(20_000)
+    expect(subject.until()).toBe(21_000)
+    expect(subject.end(2_000, 'heals')).toBe(0)
+    expect([10_999, 11_000].map(subject.isTripped)).toEqual([true, false])
   })
 
   it('knows the mean, the population variance, the least and the most of all response times', () => {

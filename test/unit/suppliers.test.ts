@@ -179,18 +179,20 @@ describe.each(SUBJECTS)('$name', ({ supplier, keepsOrder = true, narrowsAgain, m
     )
   })
 
-  it.skipIf(narrowsAgain)('asked again of its own answer, gives the same', async () => {
-    await fc.assert(
-      fc.asyncProperty(lists, requests, (instances, request) =>
-        withService(supplier, instances, (service) => {
-          const given = service.instances()
-          const once = plain(supplier, given, request)
-          expect(placesOf(plain(supplier, once, request), given)).toEqual(placesOf(once, given))
-        }),
-      ),
-      SEED,
-    )
-  })
+  if (!narrowsAgain) {
+    it('asked again of its own answer, gives the same', async () => {
+      await fc.assert(
+        fc.asyncProperty(lists, requests, (instances, request) =>
+          withService(supplier, instances, (service) => {
+            const given = service.instances()
+            const once = plain(supplier, given, request)
+            expect(placesOf(plain(supplier, once, request), given)).toEqual(placesOf(once, given))
+          }),
+        ),
+        SEED,
+      )
+    })
+  }
 
   it('gives through the core what it gives in plain JavaScript', async () => {
     await fc.assert(

@@ -22,8 +22,13 @@ import { cases as ribbonRandom } from './ribbon-random.js'
 import { cases as ribbonRetryHandler } from './ribbon-retry-handler.js'
 import { cases as ribbonRetryRule } from './ribbon-retry-rule.js'
 import { cases as ribbonRoundRobin } from './ribbon-round-robin.js'
+import { cases as ribbonServer } from './ribbon-server.js'
 import { cases as ribbonServerList } from './ribbon-server-list.js'
+import { cases as ribbonServerStats } from './ribbon-server-stats.js'
+import { cases as ribbonWeightedResponseTime } from './ribbon-weighted-response-time.js'
 import { cases as ribbonZoneAvoidance } from './ribbon-zone-avoidance.js'
+import { cases as ribbonZoneFilter } from './ribbon-zone-filter.js'
+import { cases as ribbonZones } from './ribbon-zones.js'
 import { cases as roundRobin } from './round-robin.js'
 import { cases as sameInstance } from './same-instance.js'
 import { cases as sticky } from './sticky.js'
@@ -64,5 +69,10 @@ export const cases: Case[] = [
   ...ribbonRetryHandler,
   ...ribbonRetryRule,
   ...ribbonServerList,
+  ...ribbonServer,
+  ...ribbonServerStats,
+  ...ribbonWeightedResponseTime,
+  ...ribbonZoneFilter,
+  ...ribbonZones,
   ...ribbonLeftOut,
 ]

@@ -10,8 +10,14 @@ import random from '../../vectors/ribbon-random.json'
 import retryHandler from '../../vectors/ribbon-retry-handler.json'
 import retryRule from '../../vectors/ribbon-retry-rule.json'
 import roundRobin from '../../vectors/ribbon-round-robin.json'
+import server from '../../vectors/ribbon-server.json'
 import serverList from '../../vectors/ribbon-server-list.json'
+import serverStats from '../../vectors/ribbon-server-stats.json'
+import subsetFilter from '../../vectors/ribbon-subset-filter.json'
+import weightedResponseTime from '../../vectors/ribbon-weighted-response-time.json'
 import zoneAvoidance from '../../vectors/ribbon-zone-avoidance.json'
+import zoneFilter from '../../vectors/ribbon-zone-filter.json'
+import zones from '../../vectors/ribbon-zones.json'
 import type { Case } from '../case.js'
 import { EXCEPTIONS, exceptionOf } from './ribbon-without-counterpart.js'
 
@@ -26,7 +32,13 @@ const FILES: readonly { vectors: readonly { id: string }[] }[] = [
   retryRule,
   serverList,
   roundRobin,
+  server,
+  serverStats,
+  subsetFilter,
+  weightedResponseTime,
   zoneAvoidance,
+  zoneFilter,
+  zones,
 ]
 
 export const cases: Case[] = [

@@ -2,7 +2,7 @@
 
 interface Fields {
   readonly id: string
-  readonly properties?: Readonly<Record<string, number | boolean>>
+  readonly properties?: Readonly<Record<string, number | boolean | string>>
   readonly phases?: readonly { readonly notReady?: readonly number[] }[]
   readonly zones?: readonly (string | null)[]
   readonly draws?: readonly unknown[]
@@ -15,6 +15,8 @@ interface Fields {
   readonly maxSame?: number
   readonly ok?: readonly boolean[]
   readonly answers?: readonly unknown[]
+  readonly host?: string
+  readonly port?: number
 }
 
 interface Exception {
@@ -44,6 +46,39 @@ export const EXCEPTIONS: readonly Exception[] = [
     ids: /^zone-avoidance\/rule-/,
     where: ({ properties }) => properties?.['niws.loadbalancer.zoneAvoidanceRule.enabled'] === false,
     reason: 'zone avoidance that avoids no zone is availability filtering by another name',
+  },
+  {
+    ids: /^server-stats\/blackout-011$/,
+    reason: 'with a factor of 11 hours 32 bits overflow, and the breaker never trips again',
+  },
+  {
+    ids: /^zone-filter\//,
+    where: ({ properties = {} }) =>
+      properties['@zone'] === undefined && properties['svc.ribbon.EnableZoneExclusivity'] === true,
+    reason: 'without a zone of one’s own exclusivity has nothing to keep to; Ribbon leaves nobody',
+  },
+  {
+    ids: /^zone-filter\//,
+    where: ({ properties = {} }) => properties['@zone'] === 'unknown',
+    reason: 'an own zone that is called “unknown” is that of servers without one',
+  },
+  {
+    ids: /^zone-filter\//,
+    where: ({ properties = {}, zones = [] }) =>
+      properties['svc.ribbon.zoneAffinity.minAvailableServers'] === 0 &&
+      !zones.some((zone) => zone?.toLowerCase() === String(properties['@zone']).toLowerCase()),
+    reason:
+      'affinity that asks for 0 servers leaves nobody where the own zone has nobody, which is what exclusivity is for',
+  },
+  {
+    ids: /^server\//,
+    where: ({ host = '-', port = 0 }) => host === '' || port < 0 || port > 65_535,
+    reason: 'an address without a host, or with a port that does not exist, is refused',
+  },
+  {
+    ids: /^server\//,
+    where: ({ host = '' }) => host.includes('@'),
+    reason: 'an address with a user is refused: nobody would tell the server',
   },
   {
     ids: /^best-available\/random-025$/,
