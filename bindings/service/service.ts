@@ -482,13 +482,15 @@ export class BalancedService implements Service, LeaseOwner {
     this.#expire(nowMs)
     this.#refreshChain(nowMs)
     const { source, counters } = this
-    if (source.listed && !source.ages) return true
-    if (source.isFresh(nowMs)) {
+    if (source.listed && !source.ages) {
+      if (source.gate === undefined) return true
+    } else if (source.isFresh(nowMs)) {
       counters.cacheHits++
     } else {
       counters.cacheMisses++
       source.revive(waitUntil)
     }
+    // Also one that is open already: Ribbon's lists are trusted before their first checks.
     source.gate?.begin()
     // Whoever was told of the list may have closed the service.
     this.checkOpen()

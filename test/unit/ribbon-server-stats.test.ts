@@ -62,8 +62,8 @@ describe.each(Object.entries(CORES))('statistics of a server, as the published R
   })
 
   it(`${traces.length} traces: every number`, () => {
-    for (const { id, steps = [] } of traces) {
-      const { block, recorder } = opened(core, RIBBON_STATS)
+    for (const { id, properties, steps = [] } of traces) {
+      const { block, recorder } = opened(core, settingsOf(properties))
       let nowMs = START_MS
       const see = () => {
         const stats = recorder.statsAt(core, block, 0, nowMs)

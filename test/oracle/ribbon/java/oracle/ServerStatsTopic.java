@@ -58,20 +58,27 @@ final class ServerStatsTopic implements Topic {
 		}
 		to.add("blackout", blackout(Json.map("niws.loadbalancer.default.connectionFailureCountThreshold", 2,
 				"niws.loadbalancer.default.circuitTripTimeoutFactorSeconds", 3)));
-		to.add("trace", trace(List.of("see", "start", "see", "ok 7", "see", "start", "ok 9", "see")));
-		to.add("trace", trace(List.of("start", "trip 1", "start", "trip 1", "see", "start", "trip 1", "see", "wait 9999",
+		to.add("trace", trace(Map.of(), List.of("see", "start", "see", "ok 7", "see", "start", "ok 9", "see")));
+		to.add("trace", trace(Map.of(), List.of("start", "trip 1", "start", "trip 1", "see", "start", "trip 1", "see", "wait 9999",
 				"see", "wait 1", "see", "start", "trip 1", "see", "wait 19999", "see", "wait 1", "see", "start", "ok 1",
 				"see")));
-		to.add("trace", trace(List.of("start", "trip 1", "start", "trip 1", "start", "fail 1", "see", "start", "trip 1",
+		to.add("trace", trace(Map.of(), List.of("start", "trip 1", "start", "trip 1", "start", "fail 1", "see", "start", "trip 1",
 				"start", "trip 1", "start", "none 1", "see", "start", "trip 1", "see")));
-		to.add("trace", trace(List.of("start", "trip 1", "start", "trip 1", "start", "trip 1", "wait 5000", "start",
+		to.add("trace", trace(Map.of(), List.of("start", "trip 1", "start", "trip 1", "start", "trip 1", "wait 5000", "start",
 				"trip 1", "see", "wait 19999", "see", "wait 1", "see")));
-		to.add("trace", trace(List.of("ok 1", "see", "start", "start", "see", "wait 600000", "see", "wait 1", "see", "ok 1",
+		to.add("trace", trace(Map.of(), List.of("ok 1", "see", "start", "start", "see", "wait 600000", "see", "wait 1", "see", "ok 1",
 				"see", "start", "see")));
-		to.add("trace", trace(List.of("start", "wait 300000", "see", "wait 1", "see", "start", "wait 300000", "see",
+		to.add("trace", trace(Map.of(), List.of("start", "wait 300000", "see", "wait 1", "see", "start", "wait 300000", "see",
 				"wait 1", "see", "wait 300001", "see")));
-		to.add("trace", trace(List.of("start", "trip 1", "see", "wait 1000", "see", "wait 1", "see", "start", "trip 1",
+		to.add("trace", trace(Map.of(), List.of("start", "trip 1", "see", "wait 1000", "see", "wait 1", "see", "start", "trip 1",
 				"wait 1000", "start", "trip 1", "see", "wait 1", "see")));
+		to.add("trace", trace(Map.of(), List.of("start", "start", "start", "start", "start", "start", "trip 1", "trip 1", "trip 1",
+				"trip 1", "trip 1", "see", "wait 29999", "see", "trip 1", "see", "wait 29999", "see", "wait 1", "see", "start",
+				"ok 1", "see", "start", "trip 1", "see")));
+		to.add("trace", trace(Map.of(THRESHOLD, 0), List.of("see", "start", "start", "start", "trip 1", "see", "wait 1000",
+				"ok 1", "see", "wait 8999", "see", "wait 1", "see", "trip 1", "wait 19999", "see", "wait 1", "see")));
+		to.add("trace", trace(Json.map(THRESHOLD, 1, FACTOR, 1, MAX, 2), List.of("start", "trip 1", "see", "wait 1000", "see",
+				"start", "trip 1", "wait 1999", "see", "wait 1", "see", "start", "trip 1", "wait 1999", "see", "wait 1", "see")));
 		Random random = new Random(seed());
 		for (int i = 0; i < 60; i++) {
 			List<String> steps = new ArrayList<>();
@@ -83,7 +90,7 @@ final class ServerStatsTopic implements Topic {
 								: kind < 8 ? "wait " + Lab.oneOf(random, 1, 300, 1000, 1001, 10_000, 299_999, 600_001) : "see");
 			}
 			steps.add("see");
-			to.add("trace-random", trace(steps));
+			to.add("trace-random", trace(Map.of(), steps));
 		}
 		to.add("percentiles", percentiles(100, List.of()));
 		to.add("percentiles", percentiles(100, List.of(100)));
@@ -119,9 +126,9 @@ final class ServerStatsTopic implements Topic {
 		return Json.map("properties", properties, "ms", blackouts);
 	}
 
-	private static Map<String, Object> trace(List<String> steps) {
+	private static Map<String, Object> trace(Map<String, ?> properties, List<String> steps) {
 		Clock.reset();
-		LoadBalancerStats stats = Lab.stats(Map.of());
+		LoadBalancerStats stats = Lab.stats(properties);
 		Server server = Lab.servers(1).get(0);
 		ServerStats one = stats.getSingleServerStat(server);
 		LoadBalancerContext context = new LoadBalancerContext(new BaseLoadBalancer("svc", new RoundRobinRule(), stats), null,
@@ -149,7 +156,7 @@ final class ServerStatsTopic implements Topic {
 			}
 		}
 		Lab.close(stats);
-		return Json.map("steps", seen);
+		return Json.map("properties", properties.isEmpty() ? null : properties, "steps", seen);
 	}
 
 	private static Map<String, Object> percentiles(int buffer, List<Integer> samples) {
