@@ -38,7 +38,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'a limit of 0, by which Ribbon leaves out everybody and then nobody, is refused',
   },
   {
-    ids: /^zone-avoidance\//,
+    ids: /^zone-avoidance\/aware-/,
     where: ({ draws }) => draws !== undefined,
     reason: 'zones are drawn by a generator of ours',
   },
@@ -85,7 +85,10 @@ export const EXCEPTIONS: readonly Exception[] = [
     reason: 'who leaves the list with nothing in flight is forgotten; Ribbon keeps its statistics for 30 minutes',
   },
   {
-    ids: /^zone-avoidance\/rule-tripped-04[78]$/,
+    ids: /^zone-avoidance\/rule-/,
+    where: ({ id, draws, zones = [] }) =>
+      /-tripped-04[78]$/.test(id) ||
+      (draws !== undefined && zones.some((zone) => zone === null || zone !== zone.toLowerCase())),
     reason:
       'servers without a zone are one more zone to Ribbon, which it never leaves out, nor one whose name has capitals',
   },
