@@ -1,5 +1,6 @@
-import { BLOCK_POSITION, LIST_TABLE } from './layout'
+import { LIST_TABLE } from './layout'
 import { lengthOf } from './list'
+import { positionOf, putPosition } from './place'
 
 /**
  * Cumulative weights: entry i is W_0 + … + W_{i−1}, entry n the total. A point in [0, total) belongs to the last i
@@ -32,11 +33,11 @@ export function ownerOf(table: usize, length: i32, point: u64): i32 {
   return low
 }
 
-/** The next pick of the block rotation, A A A B B C for weights 3, 2, 1, by the service's 64-bit position. */
+/** The next pick of the block rotation, A A A B B C for weights 3, 2, 1, by the list's 64-bit position. */
 export function nextInBlock(block: usize, list: usize): i32 {
   const table = load<usize>(list, LIST_TABLE)
   const length = lengthOf(list)
-  const position = load<u64>(block, BLOCK_POSITION)
-  store<u64>(block, position + 1, BLOCK_POSITION)
+  const position = positionOf(block, list)
+  putPosition(block, list, position + 1)
   return ownerOf(table, length, position % cumulativeAt(table, length))
 }

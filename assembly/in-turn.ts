@@ -1,7 +1,7 @@
-import { addTo } from './atomic'
 import { rowOf } from './block'
 import { BLOCK_CURSOR, BLOCK_FILTERED_CURSOR, LIST_TABLE, ROW_DOWN } from './layout'
 import { lengthOf, rowAt } from './list'
+import { nextTurn } from './place'
 import { below } from './prng'
 import { RIBBON_COUNTER, RIBBON_TEN_PROBES } from './ribbon-flags'
 import { pickRoundRobin } from './round-robin'
@@ -21,14 +21,14 @@ export function pickInTurn(block: usize, list: usize, flags: i32): i32 {
   const length = lengthOf(list)
   if (length === 0) return -1
   for (let probes = flags & RIBBON_TEN_PROBES ? 10 : length; probes > 0; probes--) {
-    const index = load<usize>(list, LIST_TABLE) ? pickRoundRobin(block, list) : nextOf(block, length, flags)
+    const index = load<usize>(list, LIST_TABLE) ? pickRoundRobin(block, list) : nextOf(block, list, length, flags)
     if (!isDown(block, list, index)) return index
   }
   return -1
 }
 
-function nextOf(block: usize, length: i32, flags: i32): i32 {
-  if ((flags & RIBBON_COUNTER) === 0) return i32(u32((addTo(block + BLOCK_CURSOR, 1) + 1) & 0x7fffffff) % u32(length))
+function nextOf(block: usize, list: usize, length: i32, flags: i32): i32 {
+  if ((flags & RIBBON_COUNTER) === 0) return i32(u32(nextTurn(block, list)) % u32(length))
   const next = i32(u32((load<i32>(block, BLOCK_CURSOR) + 1) & 0x7fffffff) % u32(length))
   store<i32>(block, next, BLOCK_CURSOR)
   return next

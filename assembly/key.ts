@@ -9,9 +9,12 @@ const LEAST_ROOM: i32 = 256
 /** Where a key of up to `bytes` bytes may be put; what was there is lost when it has to grow. */
 export function keyBuffer(bytes: i32): usize {
   if (bytes > room) {
+    const grown = max(bytes, LEAST_ROOM)
+    // If there is no memory for it, this traps: what there is stays as it is.
+    const made = heap.alloc(usize(grown))
     if (buffer) heap.free(buffer)
-    room = max(bytes, LEAST_ROOM)
-    buffer = heap.alloc(usize(room))
+    buffer = made
+    room = grown
   }
   return buffer
 }

@@ -38,11 +38,11 @@
  * List: candidates in order, as row numbers. A list made by a filter also knows each candidate's position in the
  * list it was first cut from (positions = 0: the list is that first one, position = index).
  *
- *    0        4         8           12      16           24         28          32
- *    ┌────────┬─────────┬───────────┬───────┬────────────┬──────────┬───────────┬──────────┐
- *    │ length │ order   │ positions │ table │ meanWeight │ straight │ plan      │ rows …   │
- *    │ i32    │ i32     │ ptr       │ ptr   │ f64        │ i32      │ ptr       │ i32 each │
- *    └────────┴─────────┴───────────┴───────┴────────────┴──────────┴───────────┴──────────┘
+ *    0        4         8           12      16           24         28          32       36   40           48
+ *    ┌────────┬─────────┬───────────┬───────┬────────────┬──────────┬───────────┬────────┬────┬────────────┬──────────┐
+ *    │ length │ order   │ positions │ table │ meanWeight │ straight │ plan      │ cursor │    │ position   │ rows …   │
+ *    │ i32    │ i32     │ ptr       │ ptr   │ f64        │ i32      │ ptr       │ i32    │    │ u64        │ i32 each │
+ *    └────────┴─────────┴───────────┴───────┴────────────┴──────────┴───────────┴────────┴────┴────────────┴──────────┘
  *
  * `straight` is 1 if every candidate's row is its index, which spares random draws a cache miss each.
  *
@@ -52,11 +52,13 @@
  *
  * `plan` is what a policy has prepared for picks from this list (a ring, a heap, …), see plan.ts; 0: nothing yet.
  *
+ * `cursor` and `position` are those of its next pick in turn; below 0 and all ones: the block's hold (place.ts).
+ *
  * Column: one interned i32 for each position of a first list; scanned by filters, 16-byte aligned.
  */
 
 /** Bumped whenever anything drawn above moves. */
-export const ABI_VERSION = 2
+export const ABI_VERSION = 3
 
 export const BLOCK_BYTES = 152
 export const BLOCK_CURSOR = 16
@@ -109,7 +111,9 @@ export const LIST_TABLE = 12
 export const LIST_MEAN_WEIGHT = 16
 export const LIST_STRAIGHT = 24
 export const LIST_PLAN = 28
-export const LIST_ROWS = 32
+export const LIST_CURSOR = 32
+export const LIST_POSITION = 40
+export const LIST_ROWS = 48
 
 export const ORDER_EQUAL = 0
 export const ORDER_INTERLEAVED = 1

@@ -14,6 +14,7 @@ import {
   ORDER_WEIGHTED,
   ROW_WEIGHT,
 } from './layout'
+import { forgetPlace } from './place'
 import { dropPlan } from './plan'
 import { buildRotation } from './rotation'
 import { reducedWeights } from './weights'
@@ -28,6 +29,7 @@ export function createList(length: i32): usize {
   store<f64>(list, 1, LIST_MEAN_WEIGHT)
   store<i32>(list, 0, LIST_STRAIGHT)
   store<usize>(list, 0, LIST_PLAN)
+  forgetPlace(list)
   return list
 }
 

@@ -1,4 +1,5 @@
-import { BLOCK_POSITION, LIST_TABLE } from './layout'
+import { LIST_TABLE } from './layout'
+import { positionOf, putPosition } from './place'
 
 /**
  * The interleaved weighted rotation of SCLB (LazyWeightedServiceInstanceList) without its expanded list. Its cycle
@@ -72,11 +73,11 @@ export function buildRotation(weights: usize, length: i32): usize {
   return table
 }
 
-/** The next pick of the interleaved rotation. Every weighted list of the service moves the one 64-bit position. */
+/** The next pick of the interleaved rotation, by the list's 64-bit position. */
 export function nextInterleaved(block: usize, list: usize): i32 {
   const table = load<usize>(list, LIST_TABLE)
-  const position = load<u64>(block, BLOCK_POSITION)
-  store<u64>(block, position + 1, BLOCK_POSITION)
+  const position = positionOf(block, list)
+  putPosition(block, list, position + 1)
   const cycle = load<u64>(table, CYCLE)
   const moved = position - load<u64>(table, AT)
   store<u64>(table, position, AT)

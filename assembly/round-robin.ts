@@ -1,7 +1,7 @@
-import { addTo } from './atomic'
 import { nextInBlock } from './cumulative'
-import { BLOCK_CURSOR, LIST_ORDER, LIST_TABLE, ORDER_INTERLEAVED } from './layout'
+import { LIST_ORDER, LIST_TABLE, ORDER_INTERLEAVED } from './layout'
 import { lengthOf } from './list'
+import { nextTurn } from './place'
 import { nextInterleaved } from './rotation'
 
 /**
@@ -14,11 +14,11 @@ export function pickRoundRobin(block: usize, list: usize): i32 {
 }
 
 /**
- * SCLB's round robin (RoundRobinLoadBalancer): one 32-bit cursor a service, moved by each pick among two or more,
- * its sign bit masked, modulo the length. A single candidate leaves the cursor alone (spring-cloud-commons 1144).
+ * SCLB's round robin (RoundRobinLoadBalancer) with a cursor for each list: 31 bits, moved by each pick among two or
+ * more, modulo the length. A single candidate leaves the cursor alone (spring-cloud-commons 1144).
  */
 export function nextInTurn(block: usize, list: usize): i32 {
   const length = lengthOf(list)
   if (length < 2) return length - 1
-  return i32(u32((addTo(block + BLOCK_CURSOR, 1) + 1) & 0x7fffffff) % u32(length))
+  return i32(u32(nextTurn(block, list)) % u32(length))
 }

@@ -1,12 +1,13 @@
 import { BLOCK_PLACED, BLOCK_POSITION } from './layout'
 import { isWeighted, lengthOf, weightAt } from './list'
+import { positionOf, putPosition } from './place'
 import { createPlan, PLAN_STRIDE, planOf } from './plan'
 import { nextU32 } from './prng'
 import { nextInTurn } from './round-robin'
 
 /**
  * gRPC's static stride scheduler (grpc-go weightedroundrobin/scheduler.go): weights in 65 535ths of the largest, and
- * one 64-bit counter a service. Candidate b = s mod n is picked in generation g = s div n unless
+ * one 64-bit counter a list. Candidate b = s mod n is picked in generation g = s div n unless
  * (W·g + 32767·b) mod 65 535 is below 65 535 − W; then the next is looked at. The heaviest is never passed over, so
  * a pick looks at no more than n, at max / mean on average.
  *
@@ -30,7 +31,7 @@ export function pickStride(block: usize, list: usize): i32 {
   if (!isWeighted(list)) return nextInTurn(block, list)
   let plan = planOf(list, PLAN_STRIDE)
   if (!plan) plan = planStride(block, list)
-  const position = load<u64>(block, BLOCK_POSITION)
+  const position = positionOf(block, list)
   if (position !== load<u64>(plan, AT)) moveTo(plan, position)
   const length = load<i32>(plan, LENGTH)
   let next = load<i32>(plan, NEXT)
@@ -51,7 +52,7 @@ export function pickStride(block: usize, list: usize): i32 {
   store<i32>(plan, next, NEXT)
   store<u32>(plan, generation, GENERATION)
   store<u64>(plan, position + looked, AT)
-  store<u64>(block, position + looked, BLOCK_POSITION)
+  putPosition(block, list, position + looked)
   return picked
 }
 
@@ -96,7 +97,7 @@ function planStride(block: usize, list: usize): usize {
     store<u16>(plan + (usize(i) << 1), u16(scaled), WEIGHTS)
   }
   if (!load<i32>(block, BLOCK_PLACED)) place(block, plan)
-  moveTo(plan, load<u64>(block, BLOCK_POSITION))
+  moveTo(plan, positionOf(block, list))
   return plan
 }
 

@@ -19,6 +19,7 @@ export const SPRING_QUIRKS = [
   'api-version-required-ignored',
   'api-version-bad-request',
   'api-version-bad-instance',
+  'round-robin-shared-cursor',
   'weighted-java-int',
   'weighted-expanded',
   'subset-unsorted',

@@ -82,6 +82,8 @@ export interface CoreExports {
     minVolume: number,
   ): void
 
+  /** The list's next pick in turn follows the service's last, of whichever list that was. */
+  forgetPlace(list: Pointer): void
   pickRoundRobin(block: Pointer, list: Pointer): number
   leaseRoundRobin(block: Pointer, list: Pointer): number
   pickRandom(block: Pointer, list: Pointer): number

@@ -22,7 +22,7 @@ export interface Engine {
   readonly failureRttMs?: number
   /** Explicit first place of a rotation. */
   readonly start?: number
-  /** Passes over what a call has tried by itself, from the same list (`exclude` in the core). */
+  /** Passes over what a call has tried by itself, from the same list: it is told the rows. */
   readonly walksOn?: boolean
   /** Goes by who is down by itself: the list keeps those whose check failed, marked in the core. */
   readonly seesDown?: boolean
@@ -34,7 +34,7 @@ export interface Engine {
   readonly recorders?: readonly Recorder[]
   /** Once for each list that is picked from, before the first pick: what the core can't know by itself. */
   prepare?(list: CandidateList): void
-  /** Index of the choice, −1 for none. */
+  /** Index of the choice, −1 for none. @param tried rows to pass over, where it `walksOn` */
   pick(
     core: CoreExports,
     block: Pointer,
@@ -42,6 +42,7 @@ export interface Engine {
     nowMs: number,
     request: PickRequest,
     list: CandidateList,
+    tried?: readonly number[],
   ): number
   /** The same, and counts it in flight: its row. */
   lease(
@@ -51,6 +52,7 @@ export interface Engine {
     nowMs: number,
     request: PickRequest,
     list: CandidateList,
+    tried?: readonly number[],
   ): number
 }
 
@@ -81,6 +83,9 @@ export function corePolicy(name: string, engine: Engine | EngineFor): Policy {
     pick(candidates, { nowMs, request }) {
       if (!(candidates instanceof CandidateList)) {
         throw new ConfigError(`${name} picks from the candidates that a service hands to a policy, no others`)
+      }
+      if (candidates.freed) {
+        throw new ConfigError(`${name} can't pick from candidates that were kept beyond the pick they were handed out for`)
       }
       const { core, members, engines } = candidates.tree
       return engines.pick(engines.of(policy) as Engine, core.exports, members.block, candidates, nowMs, request)

@@ -5,6 +5,7 @@ import { type Check, number } from '../config/check.js'
 import type { CoreExports, Pointer } from '../core/exports.js'
 import type { CandidateList } from '../service/candidates.js'
 import type { Policy } from '../types/extension.js'
+import type { PickRequest } from '../types/request.js'
 import { corePolicy, DEFAULT_DECAY_MS, type Engine } from './engine.js'
 import { type IdOrder, withIdentities } from './identities.js'
 import { type KeyReader, type KeySource, keyReader } from './request-key.js'
@@ -28,26 +29,44 @@ export function keyedEngine(keyOf: KeyReader, order: IdOrder, calls: KeyedCalls)
     const { core, members } = list.tree
     withIdentities(list, order, (identities) => calls.build(core.exports, members.block, list.handle, identities))
   }
+  const planned = (
+    call: KeyedCalls['pick'],
+    core: CoreExports,
+    block: Pointer,
+    list: CandidateList,
+    keyLength: number,
+  ): number => {
+    const answer = call(core, block, list.handle, keyLength)
+    if (answer !== NO_PLAN) return answer
+    prepare(list)
+    return call(core, block, list.handle, keyLength)
+  }
+  const ask = (
+    call: KeyedCalls['pick'],
+    core: CoreExports,
+    block: Pointer,
+    request: PickRequest,
+    list: CandidateList,
+    tried: readonly number[] | undefined,
+  ): number => {
+    // The key may come from code of the user's, which may pick as well: nothing is told to the core before.
+    const keyLength = list.tree.core.key.put(keyOf(request))
+    if (tried === undefined) return planned(call, core, block, list, keyLength)
+    try {
+      for (const row of tried) core.exclude(row)
+      return planned(call, core, block, list, keyLength)
+    } finally {
+      core.includeAll()
+    }
+  }
   return {
     timed: false,
     weights: 'plan',
     decayMs: DEFAULT_DECAY_MS,
     walksOn: true,
     prepare,
-    pick(core, block, handle, _, request, list) {
-      const keyLength = list.tree.core.key.put(keyOf(request))
-      const index = calls.pick(core, block, handle, keyLength)
-      if (index !== NO_PLAN) return index
-      prepare(list)
-      return calls.pick(core, block, handle, keyLength)
-    },
-    lease(core, block, handle, _, request, list) {
-      const keyLength = list.tree.core.key.put(keyOf(request))
-      const row = calls.lease(core, block, handle, keyLength)
-      if (row !== NO_PLAN) return row
-      prepare(list)
-      return calls.lease(core, block, handle, keyLength)
-    },
+    pick: (core, block, _, _nowMs, request, list, tried) => ask(calls.pick, core, block, request, list, tried),
+    lease: (core, block, _, _nowMs, request, list, tried) => ask(calls.lease, core, block, request, list, tried),
   }
 }
 

@@ -8,8 +8,8 @@ import { headerOf } from '../request.js'
 import type { PickRequest } from '../types/request.js'
 
 /**
- * A header (in any case), a cookie or an attribute of the request, or a function of it. What is no string, number or
- * bigint, and the empty text, is no key: the request then goes to a random instance, as gRPC A76 has it.
+ * A header (in any case), a cookie or an attribute of the request, or a function of it. What is no string, finite
+ * number or bigint, and the empty text, is no key: the request then goes to a random instance, as gRPC A76 has it.
  */
 export type KeySource =
   | { readonly header: string }
@@ -41,5 +41,5 @@ export function keyReader(source: KeySource | undefined, quirks: Quirks): KeyRea
 
 function usable(value: unknown): Key | undefined {
   if (typeof value === 'string') return value === '' ? undefined : value
-  return typeof value === 'number' || typeof value === 'bigint' ? value : undefined
+  return typeof value === 'bigint' || Number.isFinite(value) ? (value as Key) : undefined
 }

@@ -38,13 +38,13 @@ export function retryRule(options: RetryRuleOptions = {}): Policy {
   const rule = corePolicy('retry-rule', (context) => {
     const sub = subEngineOf(policy, context)
     const mayChange = sub.seesDown === true || sub.foreign === true
-    const pick: Engine['pick'] = (core, block, handle, nowMs, request, list) => {
-      const index = sub.pick(core, block, handle, nowMs, request, list)
+    const pick: Engine['pick'] = (core, block, handle, nowMs, request, list, tried) => {
+      const index = sub.pick(core, block, handle, nowMs, request, list, tried)
       if (isUp(list, index)) return index
       for (let tries = mayChange ? Math.min(list.length, MOST_TRIES) - 1 : 0; tries > 0; tries--) {
         // Those built in take no time, and may not have been told what it is.
         if (sub.foreign === true && context.clock() >= nowMs + patienceMs) break
-        const again = sub.pick(core, block, handle, nowMs, request, list)
+        const again = sub.pick(core, block, handle, nowMs, request, list, tried)
         if (isUp(list, again)) return again
       }
       return -1
@@ -53,8 +53,8 @@ export function retryRule(options: RetryRuleOptions = {}): Policy {
       ...sub,
       patienceMs,
       pick,
-      lease: (core, block, handle, nowMs, request, list) =>
-        core.acquire(block, handle, pick(core, block, handle, nowMs, request, list)),
+      lease: (core, block, handle, nowMs, request, list, tried) =>
+        core.acquire(block, handle, pick(core, block, handle, nowMs, request, list, tried)),
     }
   })
   return hearingFor(rule, policy)

@@ -17,6 +17,7 @@ const check = object({ start: number({ least: -(2 ** 31), most: 2 ** 31 - 1, who
  * Use it when instances and requests are alike. Breaks when they are not: a slow or failing instance keeps its
  * full share.
  * Ribbon's RoundRobinRule and ClientConfigEnabledRoundRobinRule are this.
+ * Each list goes on by itself: a retry or another hint passes over nobody. A refreshed list goes on after the last pick.
  * @see SCLB 4.1 RoundRobinLoadBalancer: a 31-bit position; weighted lists have one of 64 bits, from a random place
  * @example roundRobin({ start: -1 })
  */
@@ -33,7 +34,9 @@ export function roundRobin(options: RoundRobinOptions = {}): Policy {
   }
   return corePolicy('round-robin', ({ quirks }) => {
     const tenProbes = quirks.has('ribbon-ten-probes')
-    if (!tenProbes && !quirks.has('ribbon-counter')) return plain
+    if (!tenProbes && !quirks.has('ribbon-counter')) {
+      return quirks.has('round-robin-shared-cursor') ? ofOneCursor(plain) : plain
+    }
     const flags = ribbonFlags(quirks)
     return {
       ...ribbonStart(quirks),
@@ -43,4 +46,19 @@ export function roundRobin(options: RoundRobinOptions = {}): Policy {
       lease: (core, block, list) => core.leaseInTurn(block, list, flags),
     }
   })
+}
+
+/** SCLB's: all lists of a service move one cursor. */
+function ofOneCursor(plain: Engine): Engine {
+  return {
+    ...plain,
+    pick(core, block, list) {
+      core.forgetPlace(list)
+      return core.pickRoundRobin(block, list)
+    },
+    lease(core, block, list) {
+      core.forgetPlace(list)
+      return core.leaseRoundRobin(block, list)
+    },
+  }
 }

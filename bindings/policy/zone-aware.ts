@@ -36,7 +36,7 @@ export function zoneAware(options: ZoneAwareOptions = {}): Policy {
     const sub = subEngineOf(policy, context)
     const flags = ribbonFlags(context.quirks)
     const slots = new ZoneSlots(ribbonStart(context.quirks).start ?? -1)
-    const pick: Engine['pick'] = (core, block, handle, nowMs, request, list) => {
+    const pick: Engine['pick'] = (core, block, handle, nowMs, request, list, tried) => {
       const zone = core.drawZone(block, zonesOf(list.tree), nowMs, load, share, flags)
       if (zone > 0) {
         const { indexes, part } = list.part(zone, () => indexesOf(list, zone))
@@ -44,21 +44,21 @@ export function zoneAware(options: ZoneAwareOptions = {}): Policy {
         const slot = slots.of(core, block, list.tree, zone)
         core.exchangeTurns(block, slot)
         try {
-          const chosen = sub.pick(core, block, part.handle, nowMs, request, part)
+          const chosen = sub.pick(core, block, part.handle, nowMs, request, part, tried)
           if (chosen >= 0) return indexes[chosen] as number
         } finally {
           core.exchangeTurns(block, slot)
         }
       }
-      return sub.pick(core, block, handle, nowMs, request, list)
+      return sub.pick(core, block, handle, nowMs, request, list, tried)
     }
     return {
       ...sub,
       timed: true,
       recorders: [...(sub.recorders ?? []), serverStats()],
       pick,
-      lease: (core, block, handle, nowMs, request, list) =>
-        core.acquire(block, handle, pick(core, block, handle, nowMs, request, list)),
+      lease: (core, block, handle, nowMs, request, list, tried) =>
+        core.acquire(block, handle, pick(core, block, handle, nowMs, request, list, tried)),
     }
   })
   return hearingFor(rule, policy)

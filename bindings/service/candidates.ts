@@ -23,6 +23,8 @@ export class CandidateList implements Candidates {
   readonly tree: CandidateTree
   /** The policy whose preparation the list holds in the core. */
   preparedFor: Engine | undefined
+  /** Given back to the core: whoever has kept it must not pick from it. */
+  freed = false
   readonly #memos: StageMemo[] = []
   readonly #parts = new Map<number, Part>()
 
@@ -95,6 +97,7 @@ export class CandidateList implements Candidates {
 
   /** Frees this list in the core and all that was derived from it. */
   free(): void {
+    this.freed = true
     for (const memo of this.#memos) memo?.free()
     for (const { part } of this.#parts.values()) part.free()
     this.tree.core.exports.freeList(this.handle)

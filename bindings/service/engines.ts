@@ -15,7 +15,7 @@ export class Engines {
   readonly #core: Core
   readonly #block: Pointer
   readonly #own: readonly Recorder[]
-  readonly #engines = new Map<Policy, Engine | undefined>()
+  readonly #engines = new WeakMap<Policy, Engine | undefined>()
 
   /** @param own what the service itself would have recorded, each in place of any other of its name */
   constructor(core: Core, block: Pointer, context: EngineContext, own: readonly Recorder[]) {
@@ -50,9 +50,10 @@ export class Engines {
     list: CandidateList,
     nowMs: number,
     request: PickRequest,
+    tried?: readonly number[],
   ): number {
     prepareFor(engine, list)
-    return engine.pick(exports, block, list.handle, nowMs, request, list)
+    return engine.pick(exports, block, list.handle, nowMs, request, list, tried)
   }
 
   started(row: number, nowMs: number): void {

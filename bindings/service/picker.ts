@@ -6,11 +6,11 @@ import type { ServiceSettings } from '../config/settings.js'
 import type { Core } from '../core/core.js'
 import type { Pointer } from '../core/exports.js'
 import { ClosedError } from '../errors.js'
-import { isSameInstance } from '../instance.js'
 import { DEFAULT_DECAY_MS, type Engine, orderFor } from '../policy/engine.js'
 import { pickWith } from '../policy/foreign.js'
 import { RIBBON_STATS, ServerStatsRecorder } from '../policy/server-stats.js'
 import { entropy } from '../runtime/host.js'
+import { amongTried, triedRows } from '../supplier/retry-aware.js'
 import { type Stage, type StageContext, stageOf, withHiddenRequest } from '../supplier/stage.js'
 import type { PickContext, Policy } from '../types/extension.js'
 import type { ServiceInstance } from '../types/instance.js'
@@ -51,7 +51,13 @@ export interface TracedPick {
   readonly candidates: number
 }
 
-const NOTHING: readonly number[] = []
+/** What another try of a call is picked from. */
+interface Offer {
+  readonly list: CandidateList
+  /** Rows of the list that the engine passes over; undefined: none, the list is without them. */
+  readonly tried?: readonly number[]
+  readonly candidates: number
+}
 
 export class Picker {
   readonly chain: Chain
@@ -80,10 +86,10 @@ export class Picker {
   readonly #order: number
   /** User code chooses, or narrows the list. */
   readonly #foreign: boolean
+  /** The engine passes over what was tried: a retry needs no list of its own. */
+  readonly #walksOn: boolean
   /** What every request picks from, where that depends on none: straight to the core. */
   #settled: CandidateList | undefined
-  /** Rows of the last list that its pick must pass over. */
-  #excluded: readonly number[] = NOTHING
   #seeded = false
   /** What is recorded of leases was settled when the service was made, but for what user's policies turn to. */
   readonly #recording: boolean
@@ -138,6 +144,7 @@ export class Picker {
       noSecondList: quirks.has('retry-aware-no-second-list'),
     }
     this.chain = new Chain(stages, retries, serviceId)
+    this.#walksOn = this.engine?.walksOn === true && !retries.oneRow
     this.#foreign = this.chain.foreign || (this.engine?.foreign ?? this.engine === undefined)
   }
 
@@ -209,26 +216,27 @@ export class Picker {
       const { tree } = this
       const steps = [...this.chain.steps(tree, request, true)]
       const all = steps.at(-1)?.list ?? tree.root
+      let offer: Offer = { list: all, candidates: all.length }
       if (avoid && request.previous?.length) {
         const step = this.chain.withoutPrevious(tree, all, request)
         steps.push(step)
         if (step.list !== all) tree.retire(step.list)
+        const candidates = step.list.length
+        const walksOn = this.#walksOn && !step.fellBack
+        offer = walksOn ? { list: all, tried: triedRows(all, request.previous), candidates } : { list: step.list, candidates }
       }
       for (const step of steps) if (step.fellBack) this.#onFallback(step)
-      const list = steps.at(-1)?.list ?? tree.root
-      const row = this.#leaseFrom(list, request, nowMs)
-      this.#chained = list.length
-      if (row >= 0 && this.chain.hears) this.#tellSelected(row, request, nowMs)
-      return { row, steps, found: tree.root.length, candidates: list.length }
+      const row = this.#take(offer, request, nowMs)
+      return { row, steps, found: tree.root.length, candidates: offer.candidates }
     })
   }
 
   /** Fills `out` with positions in the list in force, as many picks as there is room; how many. */
   pickPositions(out: Int32Array, request: PickRequest, nowMs: number): number {
     return this.lent(() => {
-      const list = this.#candidates(request, undefined)
+      const { list, tried } = this.#offer(request, undefined)
       for (let count = 0; count < out.length; count++) {
-        const index = this.#pickIndex(list, request, nowMs)
+        const index = this.#pickIndex(list, request, nowMs, tried)
         if (index < 0) return count
         out[count] = list.positionAt(index)
       }
@@ -240,7 +248,7 @@ export class Picker {
   hasUntried(request: PickRequest, previous: readonly ServiceInstance[]): boolean {
     return this.lent(() => {
       const { instances } = this.chain.candidates(this.tree, request, () => {})
-      return instances.some((instance) => !previous.some((tried) => isSameInstance(tried, instance)))
+      return !instances.every(amongTried(previous))
     })
   }
 
@@ -276,48 +284,41 @@ export class Picker {
   }
 
   #pickRow(request: PickRequest, nowMs: number, avoid: boolean | undefined): number {
-    const list = this.#candidates(request, avoid)
-    const row = this.#leaseFrom(list, request, nowMs)
-    this.#chained = list.length
+    return this.#take(this.#offer(request, avoid), request, nowMs)
+  }
+
+  /** A list that is made for this request alone is retired at once: the loan keeps it until the pick is over. */
+  #offer(request: PickRequest, avoid: boolean | undefined): Offer {
+    const { tree } = this
+    const all = this.chain.candidates(tree, request, this.#onFallback)
+    const { length } = all
+    if (!request.previous?.length || !(avoid ?? this.chain.retries.avoidPrevious)) {
+      return { list: all, candidates: length }
+    }
+    if (this.#walksOn) {
+      const tried = triedRows(all, request.previous)
+      if (tried.length < length) return { list: all, tried, candidates: length - tried.length }
+    }
+    const step = this.chain.withoutPrevious(tree, all, request)
+    if (step.list !== all) tree.retire(step.list)
+    if (step.fellBack) this.#onFallback(step)
+    return { list: step.list, candidates: step.list.length }
+  }
+
+  #take({ list, tried, candidates }: Offer, request: PickRequest, nowMs: number): number {
+    const row = this.#rowFrom(list, request, nowMs, tried)
+    if (row >= 0) this.engines.started(row, nowMs)
+    this.#chained = candidates
     if (row >= 0 && this.chain.hears) this.#tellSelected(row, request, nowMs)
     return row
   }
 
-  /** A list that is made for this request alone is retired at once: the loan keeps it until the pick is over. */
-  #candidates(request: PickRequest, avoid: boolean | undefined): CandidateList {
-    const { tree } = this
-    const all = this.chain.candidates(tree, request, this.#onFallback)
-    if (!request.previous?.length || !(avoid ?? this.chain.retries.avoidPrevious)) return all
-    const step = this.chain.withoutPrevious(tree, all, request)
-    if (step.list !== all) tree.retire(step.list)
-    if (step.fellBack) {
-      this.#onFallback(step)
-    } else if (this.engine?.walksOn && !this.chain.retries.oneRow) {
-      this.#excluded = request.previous.map((instance) => this.#members.rowOfListed(instance))
-      return all
-    }
-    return step.list
-  }
-
-  #leaseFrom(list: CandidateList, request: PickRequest, nowMs: number): number {
-    const row = this.#rowFrom(list, request, nowMs)
-    if (row >= 0) this.engines.started(row, nowMs)
-    return row
-  }
-
-  #rowFrom(list: CandidateList, request: PickRequest, nowMs: number): number {
+  #rowFrom(list: CandidateList, request: PickRequest, nowMs: number, tried: Offer['tried']): number {
     const { engine } = this
     const { exports } = this.core
     if (engine === undefined) return exports.acquire(this.#block, list.handle, this.#pickIndex(list, request, nowMs))
     prepareFor(engine, list)
-    if (this.#excluded.length === 0) return engine.lease(exports, this.#block, list.handle, nowMs, request, list)
-    for (const row of this.#excluded) exports.exclude(row)
-    this.#excluded = NOTHING
-    try {
-      return engine.lease(exports, this.#block, list.handle, nowMs, request, list)
-    } finally {
-      exports.includeAll()
-    }
+    return engine.lease(exports, this.#block, list.handle, nowMs, request, list, tried)
   }
 
   #tellSelected(row: number, request: PickRequest, nowMs: number): void {
@@ -330,9 +331,11 @@ export class Picker {
     }
   }
 
-  #pickIndex(list: CandidateList, request: PickRequest, nowMs: number): number {
+  #pickIndex(list: CandidateList, request: PickRequest, nowMs: number, tried?: readonly number[]): number {
     const { engine } = this
-    if (engine !== undefined) return this.engines.pick(engine, this.core.exports, this.#block, list, nowMs, request)
+    if (engine !== undefined) {
+      return this.engines.pick(engine, this.core.exports, this.#block, list, nowMs, request, tried)
+    }
     if (list.length === 0) return -1
     const context: PickContext = { request, nowMs, random: () => this.random() }
     return pickWith(this.#policy, list, context, this.#serviceId)

@@ -13,6 +13,7 @@ export class Resources {
   #loans = 0
   #waiting: (() => void)[] = []
   #givenBack = false
+  #freed = false
 
   constructor(members: Members) {
     this.members = members
@@ -29,7 +30,9 @@ export class Resources {
 
   endLoan(): void {
     this.#loans--
-    if (this.#loans === 0 && this.#waiting.length > 0) for (const free of this.#waiting.splice(0)) free()
+    if (this.#loans > 0) return
+    if (this.#waiting.length > 0) for (const free of this.#waiting.splice(0)) free()
+    if (this.#givenBack) this.#freeMembers()
   }
 
   /** Frees something at once, or when the last loan has ended. */
@@ -48,7 +51,14 @@ export class Resources {
     if (this.#givenBack) return
     this.#givenBack = true
     this.dropTree()
-    this.free(() => this.members.free())
+    if (this.#loans === 0) this.#freeMembers()
+  }
+
+  /** After all lists, however late these were given up: what they know of their rows goes to the rows. */
+  #freeMembers(): void {
+    if (this.#freed) return
+    this.#freed = true
+    this.members.free()
   }
 }
 

@@ -21,10 +21,28 @@ export function cutPrevious(list: CandidateList, previous: readonly ServiceInsta
 
 function withoutAll(list: CandidateList, previous: readonly ServiceInstance[]): number[] {
   const others: number[] = []
-  for (let i = 0; i < list.length; i++) {
-    if (!previous.some((tried) => isSameInstance(tried, list.instance(i)))) others.push(i)
-  }
+  const isTried = amongTried(previous)
+  for (let i = 0; i < list.length; i++) if (!isTried(list.instance(i))) others.push(i)
   return others
+}
+
+/** The rows of the candidates that were tried already. */
+export function triedRows(list: CandidateList, previous: readonly ServiceInstance[]): number[] {
+  const rows: number[] = []
+  const isTried = amongTried(previous)
+  for (let i = 0; i < list.length; i++) if (isTried(list.instance(i))) rows.push(list.rowAt(i))
+  return rows
+}
+
+/** Whether an instance was tried already, however many were. */
+export function amongTried(previous: readonly ServiceInstance[]): (instance: ServiceInstance) => boolean {
+  const byId = new Map<string, ServiceInstance[]>()
+  for (const tried of previous) {
+    const known = byId.get(tried.instanceId)
+    if (known === undefined) byId.set(tried.instanceId, [tried])
+    else if (!known.some((other) => isSameInstance(other, tried))) known.push(tried)
+  }
+  return (instance) => byId.get(instance.instanceId)?.some((tried) => isSameInstance(tried, instance)) ?? false
 }
 
 function withoutOneRow(list: CandidateList, last: ServiceInstance | undefined): number[] {

@@ -25,6 +25,8 @@ interface Row {
 export interface RuleList {
   readonly rows: readonly number[]
   weights?: { update: number; each: number[] }
+  /** Where its rotation stands, once it has been picked from. */
+  cursor?: number
 }
 
 export interface Zone {
@@ -74,10 +76,12 @@ export class ModelRules {
     if (tripping) stats.failedAt = this.nowMs
   }
 
-  inTurn({ rows }: RuleList, flags: Flags): number {
+  inTurn(list: RuleList, flags: Flags): number {
+    const { rows } = list
     for (let probe = 0; rows.length > 0 && probe < (flags.tenProbes ? 10 : rows.length); probe++) {
-      const next = (this.#cursor + 1) % rows.length
-      this.#cursor = flags.counter ? next : this.#cursor + 1
+      const turn = (flags.counter ? this.#cursor : (list.cursor ?? this.#cursor)) + 1
+      const next = turn % rows.length
+      this.#cursor = list.cursor = flags.counter ? next : turn
       if (!this.#row(rows[next] as number).down) return next
     }
     return -1

@@ -3,6 +3,12 @@
 import { ModelPrng } from './prng.js'
 import { ownerOf, reduced, total } from './weights.js'
 
+/** Where the rotation over one list stands, once it has been picked from. */
+export interface ModelPlace {
+  cursor?: number
+  position?: bigint
+}
+
 /** What the rotations of one service share. */
 export class ModelTurns {
   readonly prng: ModelPrng
@@ -34,10 +40,10 @@ export class ModelTurns {
     this.position = this.#anywhere()
   }
 
-  inTurn(length: number): number {
+  inTurn(length: number, place: ModelPlace): number {
     if (length < 2) return length - 1
-    this.cursor = (this.cursor + 1) | 0
-    return (this.cursor & 0x7fffffff) % length
+    this.cursor = place.cursor = ((place.cursor ?? this.cursor) + 1) & 0x7fffffff
+    return this.cursor % length
   }
 
   #anywhere(): bigint {
@@ -139,7 +145,7 @@ export function edf(state: ModelTurns, list: Weighted, bias: number, inFlight: (
 }
 
 /** @param weights NaN: unknown */
-export function stride(state: ModelTurns, list: Weighted): ModelRotation {
+export function stride(state: ModelTurns, list: Weighted, place: ModelPlace = {}): ModelRotation {
   const known = list.map(({ weight }) => weight).filter((weight) => weight > 0)
   const most = Math.max(...known)
   const mean = known.reduce((a, b) => a + b, 0) / known.length
@@ -156,8 +162,10 @@ export function stride(state: ModelTurns, list: Weighted): ModelRotation {
   state.placed = true
   return {
     pick() {
-      while (skips(state.position)) state.position++
-      return Number(state.position++ % n)
+      let position = place.position ?? state.position
+      while (skips(position)) position++
+      state.position = place.position = position + 1n
+      return Number(position % n)
     },
     end() {},
   }

@@ -21,6 +21,9 @@ export interface ModelList {
   readonly rows: readonly number[]
   readonly weights: readonly bigint[] | undefined
   readonly order: Order
+  /** Where its rotation stands, once it has been picked from. */
+  cursor?: number
+  position?: bigint
 }
 
 export class ModelService {
@@ -62,10 +65,11 @@ export class ModelService {
     const { length } = list.rows
     if (list.weights === undefined) {
       if (length < 2) return length - 1
-      this.#cursor = (this.#cursor + 1) | 0
-      return (this.#cursor & 0x7fffffff) % length
+      this.#cursor = list.cursor = ((list.cursor ?? this.#cursor) + 1) & 0x7fffffff
+      return this.#cursor % length
     }
-    const position = this.#position++
+    const position = list.position ?? this.#position
+    this.#position = list.position = position + 1n
     if (list.order === 'interleaved') return interleavedAt(list.weights, position)
     return ownerOf(list.weights, position % total(list.weights))
   }

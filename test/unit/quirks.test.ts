@@ -286,6 +286,16 @@ const QUIRKS: Record<(typeof SPRING_QUIRKS)[number], Quirk> = {
     spring: 'EVENKEEL_CONFIG',
     evenkeel: 'aa',
   },
+  'round-robin-shared-cursor': {
+    see(compat) {
+      const tagged = abc.map((url, i) => ({ url: url as string, hint: i < 2 ? 'x' : 'y' }))
+      const { service } = make(compat, { instances: [...tagged, { url: 'http://d:80', hint: 'y' }], suppliers: [hint()] })
+      return Array.from({ length: 8 }, (_, i) => service.pick({ hint: i % 2 ? 'y' : 'x' })?.instance.host).join('')
+    },
+    spring: 'adadadad',
+    // Each of the two lists by turns; the second begins after the first one's first.
+    evenkeel: 'adbcadbc',
+  },
   'weighted-java-int': {
     see(compat) {
       const instances = ['0', '2.0', '+2', '٣'].map((weight, i) => ({ url: `http://h${i}:80`, metadata: { weight } }))

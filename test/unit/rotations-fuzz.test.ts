@@ -81,6 +81,7 @@ describe.each(Object.entries(CORES))('%s core', (_, make) => {
         const open = (rows: readonly number[]) => ({
           rows,
           model: modelOf(rows),
+          place: {},
           handle: listOf(core, block, rows, ORDER_WEIGHTED),
         })
         const lists = given.lists.map((picked) => open([...new Set(picked.map((n) => n % count))]))
@@ -91,7 +92,7 @@ describe.each(Object.entries(CORES))('%s core', (_, make) => {
           model.rotation?.end()
           model.kind = kind
           if (kind === 'smooth') model.rotation = smooth(state, rows)
-          else if (kind === 'stride') model.rotation = stride(state, rows)
+          else if (kind === 'stride') model.rotation = stride(state, rows, list.place)
           else model.rotation = edf(state, rows, kind === 'edf' ? 0 : 1, inFlight)
           return model.rotation
         }
@@ -128,7 +129,7 @@ describe.each(Object.entries(CORES))('%s core', (_, make) => {
             // Least request and edf share a heap; among equals least request draws, which has a test of its own.
             const kind = given.policy === 'least-request' ? given.policy : (each.other ?? given.policy)
             if (!list.model.weighted && kind === 'least-request') continue
-            const expected = list.model.weighted ? rotationOf(list, kind).pick() : state.inTurn(list.rows.length)
+            const expected = list.model.weighted ? rotationOf(list, kind).pick() : state.inTurn(list.rows.length, list.place)
             expect(pickFrom[kind](block, list.handle)).toBe(expected)
             if (!each.hold) continue
             const row = list.rows[expected] as number
