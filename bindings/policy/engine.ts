@@ -85,7 +85,9 @@ export function corePolicy(name: string, engine: Engine | EngineFor): Policy {
         throw new ConfigError(`${name} picks from the candidates that a service hands to a policy, no others`)
       }
       if (candidates.freed) {
-        throw new ConfigError(`${name} can't pick from candidates that were kept beyond the pick they were handed out for`)
+        throw new ConfigError(
+          `${name} can't pick from candidates that were kept beyond the pick they were handed out for`,
+        )
       }
       const { core, members, engines } = candidates.tree
       return engines.pick(engines.of(policy) as Engine, core.exports, members.block, candidates, nowMs, request)

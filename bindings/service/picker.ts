@@ -223,7 +223,9 @@ export class Picker {
         if (step.list !== all) tree.retire(step.list)
         const candidates = step.list.length
         const walksOn = this.#walksOn && !step.fellBack
-        offer = walksOn ? { list: all, tried: triedRows(all, request.previous), candidates } : { list: step.list, candidates }
+        offer = walksOn
+          ? { list: all, tried: triedRows(all, request.previous), candidates }
+          : { list: step.list, candidates }
       }
       for (const step of steps) if (step.fellBack) this.#onFallback(step)
       const row = this.#take(offer, request, nowMs)

@@ -289,7 +289,10 @@ const QUIRKS: Record<(typeof SPRING_QUIRKS)[number], Quirk> = {
   'round-robin-shared-cursor': {
     see(compat) {
       const tagged = abc.map((url, i) => ({ url: url as string, hint: i < 2 ? 'x' : 'y' }))
-      const { service } = make(compat, { instances: [...tagged, { url: 'http://d:80', hint: 'y' }], suppliers: [hint()] })
+      const { service } = make(compat, {
+        instances: [...tagged, { url: 'http://d:80', hint: 'y' }],
+        suppliers: [hint()],
+      })
       return Array.from({ length: 8 }, (_, i) => service.pick({ hint: i % 2 ? 'y' : 'x' })?.instance.host).join('')
     },
     spring: 'adadadad',

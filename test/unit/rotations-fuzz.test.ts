@@ -129,7 +129,9 @@ describe.each(Object.entries(CORES))('%s core', (_, make) => {
             // Least request and edf share a heap; among equals least request draws, which has a test of its own.
             const kind = given.policy === 'least-request' ? given.policy : (each.other ?? given.policy)
             if (!list.model.weighted && kind === 'least-request') continue
-            const expected = list.model.weighted ? rotationOf(list, kind).pick() : state.inTurn(list.rows.length, list.place)
+            const expected = list.model.weighted
+              ? rotationOf(list, kind).pick()
+              : state.inTurn(list.rows.length, list.place)
             expect(pickFrom[kind](block, list.handle)).toBe(expected)
             if (!each.hold) continue
             const row = list.rows[expected] as number
