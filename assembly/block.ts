@@ -21,6 +21,7 @@ import {
   ROW_SHIFT,
   ROW_WEIGHT,
   SERVER_STATS_BYTES,
+  TURN_BYTES,
   WINDOW_BYTES,
 } from './layout'
 
@@ -61,7 +62,7 @@ export function reserveRows(block: usize, capacity: i32): void {
   growColumn(block + BLOCK_SERVER_STATS, SERVER_STATS_BYTES, old, capacity)
   growColumn(block + BLOCK_PACES, PACE_BYTES, old, capacity)
   growColumn(block + BLOCK_RECENT, RECENT_BYTES, old, capacity)
-  growColumn(block + BLOCK_TURNS, 8, old, capacity)
+  growColumn(block + BLOCK_TURNS, TURN_BYTES, old, capacity)
   growColumn(block + BLOCK_SHARES, 8, old, capacity)
   store<i32>(block, capacity, BLOCK_CAPACITY)
 }
@@ -100,7 +101,7 @@ export function resetRow(block: usize, row: i32): void {
   resetColumn(block + BLOCK_SERVER_STATS, SERVER_STATS_BYTES, row)
   resetColumn(block + BLOCK_PACES, PACE_BYTES, row)
   resetColumn(block + BLOCK_RECENT, RECENT_BYTES, row)
-  resetColumn(block + BLOCK_TURNS, 8, row)
+  resetColumn(block + BLOCK_TURNS, TURN_BYTES, row)
   resetColumn(block + BLOCK_SHARES, 8, row)
 }
 

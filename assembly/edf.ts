@@ -1,4 +1,5 @@
 import { rowOf } from './block'
+import { DEADLINE, DUE_BYTES, DUE_INDEX, DUE_WEIGHT, entryAt, heapify, INSERTION, sink } from './deadlines'
 import { expNegative } from './exp'
 import { BLOCK_POSITION, ROW_IN_FLIGHT } from './layout'
 import { isWeighted, lengthOf, rowAt, weightAt } from './list'
@@ -6,7 +7,7 @@ import { ln } from './ln'
 import { createPlan, PLAN_EDF, planOf } from './plan'
 import { nextF64, nextU32 } from './prng'
 import { nextInTurn } from './round-robin'
-import { hasTurn, keepTurn, openTurns, turnOf } from './turns'
+import { hasTurn, keepTurn, openTurns, TURN_EDF, turnOf } from './turns'
 import { reducedWeights } from './weights'
 
 /**
@@ -16,10 +17,8 @@ import { reducedWeights } from './weights'
  *    0        4        8        16       24       32
  *    ┌────────┬────────┬────────┬────────┬────────┬───────────────────┐
  *    │ kind   │ count  │ block  │ time   │ added  │ entries …         │
- *    │ i32    │ i32    │ ptr    │ f64    │ f64    │ 32 bytes each     │
+ *    │ i32    │ i32    │ ptr    │ f64    │ f64    │ deadlines.ts      │
  *    └────────┴────────┴────────┴────────┴────────┴───────────────────┘
- *
- *    Entry: deadline f64, insertion f64, weight f64, index i32
  *
  * The part of its period that a candidate has waited is what its row keeps from one list to the next. Candidates of
  * weight 0 are not in the heap.
@@ -29,12 +28,6 @@ const BLOCK: usize = 8
 const TIME: usize = 16
 const ADDED: usize = 24
 const ENTRIES: usize = 32
-
-const ENTRY_SHIFT: usize = 5
-const DEADLINE: usize = 0
-const INSERTION: usize = 8
-const WEIGHT: usize = 16
-const INDEX: usize = 24
 
 /** However many requests it has in flight, a candidate is due again after so many of its periods. */
 const SLOWEST: f64 = 1048576
@@ -49,13 +42,13 @@ export function pickEdf(block: usize, list: usize, bias: f64): i32 {
   if (!plan) plan = planEdf(block, list, bias)
   if (!plan) return nextInTurn(block, list)
   const first = plan + ENTRIES
-  const index = load<i32>(first, INDEX)
+  const index = load<i32>(first, DUE_INDEX)
   const time = load<f64>(first, DEADLINE)
   store<f64>(plan, time, TIME)
-  store<f64>(first, time + slowness(block, list, index, bias) / load<f64>(first, WEIGHT), DEADLINE)
+  store<f64>(first, time + slowness(block, list, index, bias) / load<f64>(first, DUE_WEIGHT), DEADLINE)
   store<f64>(first, load<f64>(plan, ADDED), INSERTION)
   store<f64>(plan, load<f64>(plan, ADDED) + 1, ADDED)
-  sink(plan, 0)
+  sink(first, load<i32>(plan, COUNT), 0)
   return index
 }
 
@@ -71,7 +64,7 @@ function planEdf(block: usize, list: usize, bias: f64): usize {
   if (!weights) return 0
   openTurns(block)
   const length = lengthOf(list)
-  const plan = createPlan(list, PLAN_EDF, ENTRIES + (usize(length) << ENTRY_SHIFT))
+  const plan = createPlan(list, PLAN_EDF, ENTRIES + usize(length) * DUE_BYTES)
   store<usize>(plan, block, BLOCK)
   let count = 0
   let total: u64 = 0
@@ -79,12 +72,12 @@ function planEdf(block: usize, list: usize, bias: f64): usize {
   for (let i = 0; i < length; i++) {
     const weight = load<u64>(weights + (usize(i) << 3))
     if (weight === 0) continue
-    const entry = entryAt(plan, count)
-    store<f64>(entry, weightAt(block, list, i), WEIGHT)
-    store<i32>(entry, i, INDEX)
+    const entry = entryAt(plan + ENTRIES, count)
+    store<f64>(entry, weightAt(block, list, i), DUE_WEIGHT)
+    store<i32>(entry, i, DUE_INDEX)
     store<f64>(entry, f64(count), INSERTION)
     total += weight
-    if (hasTurn(block, rowAt(list, i))) known += weight
+    if (hasTurn(block, rowAt(list, i), TURN_EDF)) known += weight
     count++
   }
   store<i32>(plan, count, COUNT)
@@ -92,20 +85,23 @@ function planEdf(block: usize, list: usize, bias: f64): usize {
   if (known === 0) enterCycle(block, plan, weights, total)
   else resume(block, list, plan, bias)
   heap.free(weights)
-  for (let i = (count >> 1) - 1; i >= 0; i--) sink(plan, i)
+  heapify(plan + ENTRIES, count)
   return plan
 }
 
-/** A new row is anywhere in its period; a row waits no longer than it would if it were picked now. */
+/**
+ * A new row is anywhere in its period, however many are new: each waits by its own weight alone. A row waits no longer
+ * than it would if it were picked now.
+ */
 function resume(block: usize, list: usize, plan: usize, bias: f64): void {
   for (let i = 0, count = load<i32>(plan, COUNT); i < count; i++) {
-    const entry = entryAt(plan, i)
-    const index = load<i32>(entry, INDEX)
+    const entry = entryAt(plan + ENTRIES, i)
+    const index = load<i32>(entry, DUE_INDEX)
     const row = rowAt(list, index)
-    const left = hasTurn(block, row)
+    const left = hasTurn(block, row, TURN_EDF)
       ? min(max(1 - turnOf(block, row), 0), slowness(block, list, index, bias))
       : nextF64(block)
-    store<f64>(entry, left / load<f64>(entry, WEIGHT), DEADLINE)
+    store<f64>(entry, left / load<f64>(entry, DUE_WEIGHT), DEADLINE)
   }
 }
 
@@ -127,59 +123,17 @@ function enterCycle(block: usize, plan: usize, weights: usize, total: u64): void
   }
   const turn = f64(place + 1)
   for (let i = 0; i < count; i++) {
-    const entry = entryAt(plan, i)
+    const entry = entryAt(plan + ENTRIES, i)
     const due = i === first ? turn : ceil((turn * f64(reducedOf(plan, weights, i))) / f64(own))
-    store<f64>(entry, due / load<f64>(entry, WEIGHT), DEADLINE)
+    store<f64>(entry, due / load<f64>(entry, DUE_WEIGHT), DEADLINE)
   }
-  const chosen = entryAt(plan, first)
+  const chosen = entryAt(plan + ENTRIES, first)
   store<f64>(plan, load<f64>(chosen, DEADLINE), TIME)
   store<f64>(chosen, -1, INSERTION)
 }
 
 function reducedOf(plan: usize, weights: usize, entry: i32): u64 {
-  return load<u64>(weights + (usize(load<i32>(entryAt(plan, entry), INDEX)) << 3))
-}
-
-function entryAt(plan: usize, at: i32): usize {
-  return plan + ENTRIES + (usize(at) << ENTRY_SHIFT)
-}
-
-function isBefore(a: usize, b: usize): bool {
-  const dueA = load<f64>(a, DEADLINE)
-  const dueB = load<f64>(b, DEADLINE)
-  return dueA < dueB || (dueA === dueB && load<f64>(a, INSERTION) < load<f64>(b, INSERTION))
-}
-
-/** Moves the entry at this place of the heap down to where it belongs. */
-function sink(plan: usize, at: i32): void {
-  const count = load<i32>(plan, COUNT)
-  const start = entryAt(plan, at)
-  const deadline = load<f64>(start, DEADLINE)
-  const insertion = load<f64>(start, INSERTION)
-  const weight = load<f64>(start, WEIGHT)
-  const index = load<i32>(start, INDEX)
-  let hole = start
-  for (;;) {
-    let below = 2 * at + 1
-    if (below >= count) break
-    let child = entryAt(plan, below)
-    if (below + 1 < count && isBefore(child + (1 << ENTRY_SHIFT), child)) {
-      below++
-      child += 1 << ENTRY_SHIFT
-    }
-    const due = load<f64>(child, DEADLINE)
-    if (deadline < due || (deadline === due && insertion < load<f64>(child, INSERTION))) break
-    store<f64>(hole, due, DEADLINE)
-    store<f64>(hole, load<f64>(child, INSERTION), INSERTION)
-    store<f64>(hole, load<f64>(child, WEIGHT), WEIGHT)
-    store<i32>(hole, load<i32>(child, INDEX), INDEX)
-    hole = child
-    at = below
-  }
-  store<f64>(hole, deadline, DEADLINE)
-  store<f64>(hole, insertion, INSERTION)
-  store<f64>(hole, weight, WEIGHT)
-  store<i32>(hole, index, INDEX)
+  return load<u64>(weights + (usize(load<i32>(entryAt(plan + ENTRIES, entry), DUE_INDEX)) << 3))
 }
 
 /** Leaves each row how much of its period it has waited. */
@@ -187,8 +141,8 @@ export function keepEdf(list: usize, plan: usize): void {
   const block = load<usize>(plan, BLOCK)
   const time = load<f64>(plan, TIME)
   for (let i = 0, count = load<i32>(plan, COUNT); i < count; i++) {
-    const entry = entryAt(plan, i)
-    const left = (load<f64>(entry, DEADLINE) - time) * load<f64>(entry, WEIGHT)
-    keepTurn(block, rowAt(list, load<i32>(entry, INDEX)), 1 - left)
+    const entry = entryAt(plan + ENTRIES, i)
+    const left = (load<f64>(entry, DEADLINE) - time) * load<f64>(entry, DUE_WEIGHT)
+    keepTurn(block, rowAt(list, load<i32>(entry, DUE_INDEX)), 1 - left, TURN_EDF)
   }
 }

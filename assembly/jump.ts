@@ -7,7 +7,7 @@ import { shareAt, sharesOf } from './shares'
 import { beginWalk, isOpen } from './walk'
 
 /**
- * Jump hash over numbered buckets (Lamping, Veach 2014, arXiv 1406.2294): bucket b is the b-th identity.
+ * Jump hash over numbered buckets (Lamping, Veach 2014, arXiv 1406.2294): bucket b is the b-th identity that has a weight.
  *
  *    0        4        8
  *    ┌────────┬────────┬──────────────┐

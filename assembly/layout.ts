@@ -33,22 +33,24 @@
  * Meters (always there): what only `done` and `stats` touch: successes, failures, cancelled; three f64 a row.
  * Histogram: one u16 a latency bucket, see histogram.ts. Windows: traffic by the second, window.ts. Server stats:
  * Ribbon's, server-stats-layout.ts. Paces: how fast and how surely a row answers of late, pace.ts. Recent: response times of a
- * window, recent.ts. Turns: where a rotation stands, f64. Shares: weights that a policy has worked out, f64.
+ * window, recent.ts. Turns: where a rotation stands, turns.ts. Shares: weights that a policy has worked out, f64.
  *
  * List: candidates in order, as row numbers. A list made by a filter also knows each candidate's position in the
  * list it was first cut from (positions = 0: the list is that first one, position = index).
  *
- *    0        4         8           12      16           24         28          32       36   40           48
- *    ┌────────┬─────────┬───────────┬───────┬────────────┬──────────┬───────────┬────────┬────┬────────────┬──────────┐
- *    │ length │ order   │ positions │ table │ meanWeight │ straight │ plan      │ cursor │    │ position   │ rows …   │
- *    │ i32    │ i32     │ ptr       │ ptr   │ f64        │ i32      │ ptr       │ i32    │    │ u64        │ i32 each │
- *    └────────┴─────────┴───────────┴───────┴────────────┴──────────┴───────────┴────────┴────┴────────────┴──────────┘
+ *    0        4         8           12      16           24         28          32       36          40           48
+ *    ┌────────┬─────────┬───────────┬───────┬────────────┬──────────┬───────────┬────────┬───────────┬────────────┬──────────┐
+ *    │ length │ order   │ positions │ table │ meanWeight │ straight │ plan      │ cursor │ plan's    │ position   │ rows …   │
+ *    │ i32    │ i32     │ ptr       │ ptr   │ f64        │ i32      │ ptr       │ i32    │ bytes i32 │ u64        │ i32 each │
+ *    └────────┴─────────┴───────────┴───────┴────────────┴──────────┴───────────┴────────┴───────────┴────────────┴──────────┘
  *
  * `straight` is 1 if every candidate's row is its index, which spares random draws a cache miss each.
  *
  * `order` says what `table` holds: ORDER_EQUAL none, ORDER_INTERLEAVED a rotation (rotation.ts),
  * ORDER_BLOCK and ORDER_DRAW cumulative weights (cumulative.ts). ORDER_WEIGHTED: weights are attached, and the policy
  * lays them out in a plan of its own.
+ *
+ * `meanWeight` is 1 where no weights are attached; where these are all equal, `order` is ORDER_EQUAL and it is theirs.
  *
  * `plan` is what a policy has prepared for picks from this list (a ring, a heap, …), see plan.ts; 0: nothing yet.
  *
@@ -112,6 +114,8 @@ export const LIST_MEAN_WEIGHT = 16
 export const LIST_STRAIGHT = 24
 export const LIST_PLAN = 28
 export const LIST_CURSOR = 32
+/** How much memory the plan takes. */
+export const LIST_PLAN_BYTES = 36
 export const LIST_POSITION = 40
 export const LIST_ROWS = 48
 
@@ -126,6 +130,7 @@ export const WINDOW_BYTES = 40 + 60 * 16
 export const PACE_BYTES = 56
 export const SERVER_STATS_BYTES = 152
 export const RECENT_BYTES = 40
+export const TURN_BYTES = 16
 
 /** Where a plan of weights (weight-plan.ts) has its sums. */
 export const WEIGHT_PLAN_SUMS = 24

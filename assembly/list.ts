@@ -5,6 +5,7 @@ import {
   LIST_MEAN_WEIGHT,
   LIST_ORDER,
   LIST_PLAN,
+  LIST_PLAN_BYTES,
   LIST_POSITIONS,
   LIST_ROWS,
   LIST_STRAIGHT,
@@ -29,6 +30,7 @@ export function createList(length: i32): usize {
   store<f64>(list, 1, LIST_MEAN_WEIGHT)
   store<i32>(list, 0, LIST_STRAIGHT)
   store<usize>(list, 0, LIST_PLAN)
+  store<usize>(list, 0, LIST_PLAN_BYTES)
   forgetPlace(list)
   return list
 }
@@ -57,6 +59,8 @@ export function weighList(block: usize, list: usize, order: i32): void {
   const length = load<i32>(list, LIST_LENGTH)
   if (length < 2 || load<i32>(list, LIST_ORDER) !== ORDER_EQUAL) return
   const weights = reducedWeights(block, list)
+  // In the unit of the rows' weights, so that inFlight × mean / weight has none.
+  store<f64>(list, meanWeight(block, list), LIST_MEAN_WEIGHT)
   if (!weights) return
   store<i32>(list, order, LIST_ORDER)
   if (order !== ORDER_WEIGHTED) {
@@ -66,8 +70,6 @@ export function weighList(block: usize, list: usize, order: i32): void {
       LIST_TABLE,
     )
   }
-  // In the unit of the rows' weights, so that inFlight × mean / weight has none.
-  store<f64>(list, meanWeight(block, list), LIST_MEAN_WEIGHT)
   heap.free(weights)
 }
 

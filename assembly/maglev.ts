@@ -1,3 +1,4 @@
+import { DEADLINE, DUE_BYTES, DUE_INDEX, DUE_WEIGHT, entryAt, INSERTION, sink } from './deadlines'
 import { firstIdentity, identityIndex, identityLength, nextIdentity } from './identities'
 import { hashOfKey } from './key'
 import { NO_PLAN } from './layout'
@@ -20,7 +21,7 @@ import { xxh64 } from './xxh64'
 const SIZE: usize = 4
 const OWNERS: usize = 8
 
-/** While the table is filled: where an instance's permutation stands, its step, its weight and the turns it has had. */
+/** While the table is filled: where an instance's permutation stands, its step, its weight and its next turn's target. */
 const SEEKER_BYTES: usize = 32
 const SEEKER_SLOT: usize = 0
 const SEEKER_SKIP: usize = 4
@@ -38,27 +39,74 @@ export function buildMaglev(block: usize, list: usize, identities: usize, size: 
   const seekers = heap.alloc(usize(length) * SEEKER_BYTES)
   const end = seekSlots(block, list, identities, size, seekers)
   let heaviest: f64 = 0
-  for (let at = seekers; at < end; at += SEEKER_BYTES) heaviest = max(heaviest, load<f64>(at, SEEKER_WEIGHT))
+  let sum: f64 = 0
+  for (let at = seekers; at < end; at += SEEKER_BYTES) {
+    heaviest = max(heaviest, load<f64>(at, SEEKER_WEIGHT))
+    sum += load<f64>(at, SEEKER_WEIGHT)
+  }
+  const count = i32((end - seekers) / SEEKER_BYTES)
 
   const table = createPlan(list, PLAN_MAGLEV, OWNERS + (usize(size) << 2))
   store<i32>(table, size, SIZE)
   const owners = table + OWNERS
   memory.fill(owners, FREE, usize(size) << 2)
+  if (f64(count) * heaviest <= sum * MOST_LOOKS) fillInTurn(owners, size, seekers, end, heaviest)
+  else fillByNextTurn(owners, size, seekers, count, heaviest)
+  heap.free(seekers)
+}
+
+/** A turn goes over all instances if so many looks find one that takes a slot: less than a heap costs. */
+const MOST_LOOKS: f64 = 8
+
+function fillInTurn(owners: usize, size: i32, seekers: usize, end: usize, heaviest: f64): void {
   let filled = 0
   for (let turn: f64 = 1; filled < size; turn++) {
     for (let at = seekers; at < end && filled < size; at += SEEKER_BYTES) {
       const target = load<f64>(at, SEEKER_TARGET)
       if (turn * load<f64>(at, SEEKER_WEIGHT) < target) continue
       store<f64>(at, target + heaviest, SEEKER_TARGET)
-      const skip = load<u32>(at, SEEKER_SKIP)
-      let slot = load<u32>(at, SEEKER_SLOT)
-      while (load<i32>(owners + (usize(slot) << 2)) >= 0) slot = stepped(slot, skip, u32(size))
-      store<i32>(owners + (usize(slot) << 2), load<i32>(at, SEEKER_INDEX))
-      store<u32>(at, stepped(slot, skip, u32(size)), SEEKER_SLOT)
+      takeSlot(owners, size, at)
       filled++
     }
   }
-  heap.free(seekers)
+}
+
+/** The same, by a heap of each one's next turn. */
+function fillByNextTurn(owners: usize, size: i32, seekers: usize, count: i32, heaviest: f64): void {
+  const due = heap.alloc(usize(count) * DUE_BYTES)
+  for (let i = 0; i < count; i++) {
+    const entry = entryAt(due, i)
+    const seeker = seekers + usize(i) * SEEKER_BYTES
+    store<f64>(entry, 1, DEADLINE)
+    store<f64>(entry, f64(i), INSERTION)
+    store<f64>(entry, load<f64>(seeker, SEEKER_WEIGHT), DUE_WEIGHT)
+    store<i32>(entry, i, DUE_INDEX)
+  }
+  for (let filled = 0; filled < size; filled++) {
+    const seeker = seekers + usize(load<i32>(due, DUE_INDEX)) * SEEKER_BYTES
+    takeSlot(owners, size, seeker)
+    const target = load<f64>(seeker, SEEKER_TARGET) + heaviest
+    store<f64>(seeker, target, SEEKER_TARGET)
+    store<f64>(due, turnOf(target, load<f64>(due, DUE_WEIGHT), load<f64>(due, DEADLINE)), DEADLINE)
+    sink(due, count, 0)
+  }
+  heap.free(due)
+}
+
+/** The first turn t after `last` with t·w ≥ target, as rounded: products may be above 2^53. */
+function turnOf(target: f64, weight: f64, last: f64): f64 {
+  let turn = max<f64>(ceil(target / weight), last + 1)
+  while (turn > last + 1 && (turn - 1) * weight >= target) turn--
+  while (turn * weight < target) turn++
+  return turn
+}
+
+function takeSlot(owners: usize, size: i32, seeker: usize): void {
+  const skip = load<u32>(seeker, SEEKER_SKIP)
+  let slot = load<u32>(seeker, SEEKER_SLOT)
+  while (load<i32>(owners + (usize(slot) << 2)) >= 0) slot = stepped(slot, skip, u32(size))
+  store<i32>(owners + (usize(slot) << 2), load<i32>(seeker, SEEKER_INDEX))
+  store<u32>(seeker, stepped(slot, skip, u32(size)), SEEKER_SLOT)
 }
 
 /** Every byte of −1. */

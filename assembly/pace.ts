@@ -1,4 +1,5 @@
 import { openColumn, rowOf } from './block'
+import { elapsedSince } from './elapsed'
 import { expNegative } from './exp'
 import { BLOCK_PACES, PACE_BYTES, ROW_IN_FLIGHT } from './layout'
 
@@ -101,11 +102,11 @@ export function latencyOf(pace: usize): f64 {
 /** How long there has been no answer to what is in flight, ms. */
 export function silenceOf(block: usize, row: i32, nowMs: f64): f64 {
   if (load<i32>(rowOf(block, row), ROW_IN_FLIGHT) === 0) return 0
-  return max<f64>(nowMs - load<f64>(paceOf(block, row), SILENT_SINCE), 0)
+  return elapsedSince(paceOf(block, row) + SILENT_SINCE, nowMs)
 }
 
 /** How long it has had no request at all, ms; 0: one is in flight. */
 export function idleOf(block: usize, row: i32, nowMs: f64): f64 {
   if (load<i32>(rowOf(block, row), ROW_IN_FLIGHT) > 0) return 0
-  return max<f64>(nowMs - load<f64>(paceOf(block, row), LAST_STARTED), 0)
+  return elapsedSince(paceOf(block, row) + LAST_STARTED, nowMs)
 }

@@ -1,5 +1,5 @@
 import { keepEdf } from './edf'
-import { LIST_PLAN } from './layout'
+import { LIST_PLAN, LIST_PLAN_BYTES } from './layout'
 import { keepSmooth } from './smooth'
 
 /**
@@ -38,6 +38,7 @@ export function createPlan(list: usize, kind: i32, bytes: usize): usize {
   memory.fill(plan, 0, bytes)
   store<i32>(plan, kind)
   store<usize>(list, plan, LIST_PLAN)
+  store<usize>(list, bytes, LIST_PLAN_BYTES)
   return plan
 }
 
@@ -50,4 +51,5 @@ export function dropPlan(list: usize): void {
   else if (kind === PLAN_EDF) keepEdf(list, plan)
   heap.free(plan)
   store<usize>(list, 0, LIST_PLAN)
+  store<usize>(list, 0, LIST_PLAN_BYTES)
 }

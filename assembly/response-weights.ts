@@ -1,4 +1,5 @@
 import { openColumn } from './block'
+import { isOver } from './elapsed'
 import { isDown, pickInTurn } from './in-turn'
 import { BLOCK_SHARE_VERSION, BLOCK_SHARED_AT, BLOCK_SHARED_COUNT, BLOCK_SHARES } from './layout'
 import { lengthOf, rowAt } from './list'
@@ -48,7 +49,7 @@ export function pickByResponseTime(
   const length = lengthOf(list)
   if (length === 0) return -1
   let update = load<f64>(block, BLOCK_SHARE_VERSION)
-  const due = update === 0 || nowMs - load<f64>(block, BLOCK_SHARED_AT) >= updateMs
+  const due = update === 0 || isOver(load<f64>(block, BLOCK_SHARED_AT), nowMs, updateMs)
   if (due) {
     update += 1
     store<f64>(block, update, BLOCK_SHARE_VERSION)

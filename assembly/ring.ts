@@ -34,15 +34,15 @@ function ownersOf(ring: usize): usize {
 }
 
 /**
- * `points` for each instance, times its weight over the power of two nearest to the mean weight: so an instance's
- * points hardly ever depend on who else there is. The power is doubled until `most` points are enough.
+ * `points` for each whole weight, so that an instance's points depend on nobody else. Where that is more than `most` in
+ * all, half as many, and so on: an instance keeps the first of its points.
  */
 export function buildRing(block: usize, list: usize, identities: usize, points: i32, most: i32): void {
   const length = lengthOf(list)
   if (length === 0) return
   const counts = heap.alloc(usize(length) << 2)
   const shares = sharesOf(block, list)
-  let unit = referenceWeight(shares, length)
+  let unit: f64 = 1
   while (countPoints(shares, identities, length, counts, f64(points) / unit) > u64(max(most, length))) unit *= 2
   heap.free(shares)
   layOut(list, identities, counts)
@@ -59,22 +59,6 @@ function countPoints(shares: usize, identities: usize, length: i32, counts: usiz
     size += count
   }
   return size
-}
-
-/** The power of two nearest to the mean weight by ratio. */
-function referenceWeight(shares: usize, length: i32): f64 {
-  let sum: f64 = 0
-  let count = 0
-  for (let i = 0; i < length; i++) {
-    const weight = shareAt(shares, i)
-    sum += weight
-    count += i32(weight > 0)
-  }
-  const mean = sum / f64(count)
-  let power: f64 = 1
-  while (power * Math.SQRT2 < mean) power *= 2
-  while (power * Math.SQRT1_2 >= mean) power /= 2
-  return power
 }
 
 /**

@@ -1,4 +1,5 @@
 import { openColumn } from './block'
+import { elapsedSince } from './elapsed'
 import {
   BLOCK_ACTIVE_EXPIRY_MS,
   BLOCK_BREAKER_FACTOR_MS,
@@ -77,11 +78,11 @@ export function startRequest(block: usize, row: i32, nowMs: f64): bool {
 
 /**
  * Ribbon's MeasuredRate: whether the bucket that ends after the moment at `until` is over. The next one begins now, when
- * somebody counts or looks: buckets are as long as their window at least.
+ * somebody counts or looks: buckets are as long as their window at least, unless the clock goes back.
  */
 function isOver(until: usize, nowMs: f64, windowMs: f64): bool {
   const end = load<f64>(until)
-  if (end !== 0 && nowMs <= end) return false
+  if (end !== 0 && nowMs <= end && nowMs + windowMs >= end) return false
   store<f64>(until, nowMs + windowMs)
   return true
 }
@@ -154,13 +155,13 @@ export function trippedUntil(block: usize, row: i32): f64 {
 }
 
 export function isTripped(block: usize, row: i32, nowMs: f64): bool {
-  return trippedUntil(block, row) > nowMs
+  return trippedUntil(block, row) > nowMs && nowMs >= load<f64>(statsAt(block, row), STATS_FAILED_AT)
 }
 
 /** Requests in flight by Ribbon's count: looking forgets them when nothing began or ended for the expiry time. */
 export function activeRequests(block: usize, row: i32, nowMs: f64): i32 {
   const stats = statsAt(block, row)
-  if (nowMs - load<f64>(stats, STATS_ACTIVE_AT) > load<f64>(block, BLOCK_ACTIVE_EXPIRY_MS)) {
+  if (elapsedSince(stats + STATS_ACTIVE_AT, nowMs) > load<f64>(block, BLOCK_ACTIVE_EXPIRY_MS)) {
     store<i32>(stats, 0, STATS_ACTIVE)
   }
   return load<i32>(stats, STATS_ACTIVE)

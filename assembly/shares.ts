@@ -1,8 +1,9 @@
+import { LIST_MEAN_WEIGHT } from './layout'
 import { isWeighted, lengthOf, weightAt } from './list'
 
 /**
  * What each candidate counts when a plan is laid out, f64 by index: its weight; 1 each where none are attached, or all
- * have become 0 meanwhile. The caller frees it.
+ * are 0. The caller frees it.
  */
 export function sharesOf(block: usize, list: usize): usize {
   const length = lengthOf(list)
@@ -14,9 +15,10 @@ export function sharesOf(block: usize, list: usize): usize {
       store<f64>(shares + (usize(i) << 3), weight)
       sum += weight
     }
+    if (sum > 0) return shares
   }
-  if (sum > 0) return shares
-  for (let i = 0; i < length; i++) store<f64>(shares + (usize(i) << 3), 1)
+  const alike = isWeighted(list) ? 0 : load<f64>(list, LIST_MEAN_WEIGHT)
+  for (let i = 0; i < length; i++) store<f64>(shares + (usize(i) << 3), alike > 0 ? alike : 1)
   return shares
 }
 

@@ -4,7 +4,7 @@ import { createPlan, PLAN_SMOOTH, planOf } from './plan'
 import { nextF64, nextU32 } from './prng'
 import { sortedCopy } from './rotation'
 import { nextInTurn } from './round-robin'
-import { hasTurn, keepTurn, openTurns, turnOf } from './turns'
+import { hasTurn, keepTurn, openTurns, TURN_SMOOTH, turnOf } from './turns'
 import { reducedWeights } from './weights'
 
 /**
@@ -69,7 +69,7 @@ function planSmooth(block: usize, list: usize): usize {
     const weight = f64(load<u64>(weights + (usize(i) << 3)))
     store<f64>(plan + (usize(i) << 3) + bytes, weight, CREDITS)
     total += weight
-    if (hasTurn(block, rowAt(list, i))) known += weight
+    if (hasTurn(block, rowAt(list, i), TURN_SMOOTH)) known += weight
   }
   store<f64>(plan, total, TOTAL)
   if (known * 2 < total) enterCycle(block, plan, weights)
@@ -83,7 +83,8 @@ function planSmooth(block: usize, list: usize): usize {
 
 /**
  * Goes on from the rows' turns. A new row is anywhere in the T credits below the one that leads: so it is the next
- * with the probability of its share.
+ * with the probability of its share. That holds for few new ones at a time, since credits depend on each other: where
+ * most weight is new, the cycle is entered anew.
  */
 function resume(block: usize, list: usize, plan: usize): void {
   const length = load<i32>(plan, LENGTH)
@@ -92,14 +93,14 @@ function resume(block: usize, list: usize, plan: usize): void {
   let lead = -Infinity
   for (let i = 0; i < length; i++) {
     const row = rowAt(list, i)
-    if (!hasTurn(block, row)) continue
+    if (!hasTurn(block, row, TURN_SMOOTH)) continue
     const at = plan + (usize(i) << 3)
     const credit = unrounded(min(max(turnOf(block, row), -1), 1) * total, total)
     store<f64>(at, credit, CREDITS)
     if (load<f64>(at + bytes, CREDITS) > 0) lead = max(lead, credit + load<f64>(at + bytes, CREDITS))
   }
   for (let i = 0; i < length; i++) {
-    if (!hasTurn(block, rowAt(list, i))) {
+    if (!hasTurn(block, rowAt(list, i), TURN_SMOOTH)) {
       store<f64>(plan + (usize(i) << 3), lead - nextF64(block) * total, CREDITS)
     }
   }
@@ -169,6 +170,6 @@ export function keepSmooth(list: usize, plan: usize): void {
   for (let i = 0; i < length; i++) {
     const at = plan + (usize(i) << 3)
     if (load<f64>(at + bytes, CREDITS) === 0) continue
-    keepTurn(block, rowAt(list, i), (load<f64>(at, CREDITS) - mean) / total)
+    keepTurn(block, rowAt(list, i), (load<f64>(at, CREDITS) - mean) / total, TURN_SMOOTH)
   }
 }

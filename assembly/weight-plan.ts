@@ -1,3 +1,4 @@
+import { isOver } from './elapsed'
 import { WEIGHT_PLAN_SUMS } from './layout'
 import { lengthOf } from './list'
 import { createPlan, planOf } from './plan'
@@ -28,7 +29,7 @@ export function weightPlanOf(list: usize, kind: i32, scratch: i32): usize {
 
 /** Whether the weights have not been laid out yet, or not for `everyMs`. */
 export function isDue(plan: usize, nowMs: f64, everyMs: f64): bool {
-  return !load<i32>(plan, LAID) || !(nowMs - load<f64>(plan, LAID_AT) < everyMs)
+  return !load<i32>(plan, LAID) || isOver(load<f64>(plan, LAID_AT), nowMs, everyMs)
 }
 
 export function markLaid(plan: usize, nowMs: f64): void {

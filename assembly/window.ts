@@ -1,4 +1,5 @@
 import { openColumn } from './block'
+import { isOver } from './elapsed'
 import { BLOCK_WINDOW_SAMPLING, BLOCK_WINDOWS, WINDOW_BYTES } from './layout'
 
 /**
@@ -43,7 +44,7 @@ export function windowOf(block: usize, row: i32): usize {
   return load<usize>(block, BLOCK_WINDOWS) + usize(row) * WINDOW_BYTES
 }
 
-/** One outcome of the row: it took `ms` ≥ 0, and failed or not (1 or 0). A clock that goes back stands still. */
+/** One outcome of the row: it took `ms` ≥ 0, and failed or not (1 or 0). */
 export function recordInWindow(block: usize, row: i32, nowMs: f64, ms: f64, failed: i32): void {
   const window = windowOf(block, row)
   const passed = load<i32>(window, PASSED_OVER) + 1
@@ -60,13 +61,16 @@ export function recordInWindow(block: usize, row: i32, nowMs: f64, ms: f64, fail
   store<f64>(window, load<f64>(window, SAMPLES) + 1, SAMPLES)
 }
 
-/** Empties the buckets of the seconds that have gone by without an outcome. The second it is. */
+/**
+ * Empties the buckets of the seconds that have gone by without an outcome. The second it is: a clock that goes back by
+ * less than a window writes to seconds of it once more; by more, the window begins anew.
+ */
 function moveTo(window: usize, now: f64): f64 {
   const last = load<f64>(window, SECOND)
-  if (load<f64>(window, SAMPLES) > 0 && !(now > last)) return last
   const second = abs(now) <= LAST_SECOND ? now : last
   const gone = second - last
-  if (gone < SECONDS) {
+  if (gone <= 0 && gone > -SECONDS) return second
+  if (gone > 0 && gone < SECONDS) {
     for (let gap: f64 = 1; gap <= gone; gap += 1) memory.fill(bucketAt(window, last + gap), 0, BUCKET_BYTES)
   } else {
     memory.fill(window + BUCKETS, 0, usize(SECONDS) << BUCKET_SHIFT)
@@ -120,7 +124,7 @@ const FACTOR_OWN = 2
 
 /** Whether the window's own factor is to be worked out, for the first time or once more. */
 export function isFactorDue(window: usize, nowMs: f64, everyMs: f64): bool {
-  return load<i32>(window, FACTOR_IS) !== FACTOR_OWN || !(nowMs - load<f64>(window, FACTOR_AT) < everyMs)
+  return load<i32>(window, FACTOR_IS) !== FACTOR_OWN || isOver(load<f64>(window, FACTOR_AT), nowMs, everyMs)
 }
 
 export function hasFactor(window: usize): bool {

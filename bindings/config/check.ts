@@ -80,6 +80,9 @@ export function number(range: NumberRange, kind = range.whole ? 'a whole number'
   }
 }
 
+/** Where a 32-bit counter begins. */
+export const int32: Check = number({ least: -(2 ** 31), most: 2 ** 31 - 1, whole: true })
+
 /** The longest time that timers take. */
 const MOST_MS = 2 ** 31 - 1
 

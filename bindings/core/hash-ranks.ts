@@ -1,6 +1,7 @@
 /** @module Texts in the order of their hashes: an order that is the same wherever it is made, and like a random one. */
 
 import type { Core } from './core.js'
+import { mostUtf8, writeUtf8 } from './utf8.js'
 
 /**
  * Places of the texts, ascending by XXH64 of their UTF-8.
@@ -8,23 +9,19 @@ import type { Core } from './core.js'
  */
 export function ranksByHash(core: Core, texts: readonly string[], seedText?: string): number[] {
   const { exports } = core
-  const encoder = new TextEncoder()
-  const encoded = texts.map((text) => encoder.encode(text))
-  const seedBytes = encoder.encode(seedText)
-  const bytes = exports.allocate(encoded.reduce((most, { length }) => Math.max(most, length), seedBytes.length))
+  const bytes = exports.allocate(texts.reduce((most, text) => Math.max(most, mostUtf8(text)), mostUtf8(seedText ?? '')))
   const hashes = exports.allocate(Math.max(texts.length, 1) * 8)
   const ranks = exports.allocate(texts.length * 4)
-  const hash = (text: Uint8Array, seed: number, at: number) => {
-    new Uint8Array(exports.memory.buffer, bytes, text.length).set(text)
-    exports.hashBytes(bytes, text.length, seed, at)
+  const hash = (text: string, seed: number, at: number) => {
+    exports.hashBytes(bytes, writeUtf8(text, core.u8, bytes) - bytes, seed, at)
   }
   let seed = 0
   if (seedText !== undefined) {
-    hash(seedBytes, 0, hashes)
+    hash(seedText, 0, hashes)
     const [low, high] = core.i32.subarray(hashes >>> 2, (hashes >>> 2) + 2) as unknown as [number, number]
     seed = (high >>> 0) * 2 ** 21 + (low >>> 11)
   }
-  encoded.forEach((text, i) => {
+  texts.forEach((text, i) => {
     hash(text, seed, hashes + i * 8)
   })
   exports.rankByHash(hashes, texts.length, ranks)

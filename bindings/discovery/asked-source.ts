@@ -55,7 +55,7 @@ export class AskedSource extends ListSource {
   isCurrent(nowMs: number): boolean {
     if (!this.hasList || this.doubt.since !== undefined) return false
     if (this.#followed !== undefined || this.#poller !== undefined) return true
-    return nowMs - this.listedAt < this.#settings.freshness.ttlMs
+    return this.#isYounger(nowMs, this.#settings.freshness.ttlMs)
   }
 
   /** As in SCLB a list of nobody is never fresh, unless the list is asked for only once. */
@@ -72,14 +72,24 @@ export class AskedSource extends ListSource {
     if (!this.hasList) return true
     if (this.#followed !== undefined) return false
     if (!this.hasSomebody) return !this.#isAskedOnce
-    if (nowMs < this.#retryAt) return false
+    if (this.#mustPause(nowMs)) return false
     if (this.doubt.since !== undefined) return this.doubt.leftMs(nowMs) === 0
     const { ttlMs, staleMs } = this.#settings.freshness
-    return nowMs - this.listedAt >= ttlMs + staleMs
+    return !this.#isYounger(nowMs, ttlMs + staleMs)
+  }
+
+  /** A list of a time that is still to come, by a clock that has gone back, is of any age. */
+  #isYounger(nowMs: number, ageMs: number): boolean {
+    return nowMs >= this.listedAt && nowMs - this.listedAt < ageMs
+  }
+
+  #mustPause(nowMs: number): boolean {
+    const leftMs = this.#retryAt - nowMs
+    return leftMs > 0 && leftMs <= RETRY_MS
   }
 
   revive(waitUntil?: WaitUntil): void {
-    if (this.closed !== undefined || this.#flight.busy || this.host.clock() < this.#retryAt) return
+    if (this.closed !== undefined || this.#flight.busy || this.#mustPause(this.host.clock())) return
     const flight = this.#flight.run(() => this.#ask())
     waitUntil?.(flight)
   }

@@ -27,6 +27,9 @@ export class EmptyListDoubt {
 
   /** How much longer an earlier list is kept; 0: there is no doubt, or it is over. */
   leftMs(nowMs: number): number {
-    return this.since === undefined ? 0 : Math.max(0, this.since + this.#protectMs - nowMs)
+    if (this.since === undefined) return 0
+    // Where the clock has gone back, it counts from now on.
+    this.since = Math.min(this.since, nowMs)
+    return Math.max(0, this.since + this.#protectMs - nowMs)
   }
 }

@@ -174,7 +174,7 @@ export class HealthChecks implements Gate {
     const round = new Round(++this.#begunRounds, replaced?.begunBy)
     if (replaced === undefined) return round
     const nowMs = this.#host.clock()
-    const isRecent = ({ at }: Answer) => nowMs - at < this.#settings.intervalMs
+    const isRecent = ({ at }: Answer) => nowMs >= at && nowMs - at < this.#settings.intervalMs
     if (replaced.isFirst) replaced.abort()
     else round.goOnWith(replaced, this.#host.instances(), isRecent)
     return round

@@ -1,6 +1,6 @@
 /** @module The rotation by deadlines. */
 
-import { number, object } from '../config/check.js'
+import { int32, object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
 import { corePolicy, DEFAULT_DECAY_MS } from './engine.js'
 
@@ -12,7 +12,7 @@ export interface EdfOptions {
   start?: number
 }
 
-const check = object({ start: number({ least: -(2 ** 31), most: 2 ** 31 - 1, whole: true }) })
+const check = object({ start: int32 })
 
 /**
  * Earliest deadline first: each candidate is due again 1 / weight after its last turn. Weights 5, 1, 1 give

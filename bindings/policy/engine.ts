@@ -28,6 +28,10 @@ export interface Engine {
   readonly seesDown?: boolean
   /** A pick may run a function of the user's, which may do anything to the service. */
   readonly foreign?: boolean
+  /** Lays out a table of each list's instances before it picks. */
+  readonly keyed?: boolean
+  /** What looks like a mistake where it picks from so many. */
+  note?(instances: number): string | undefined
   /** How long calls that can wait look again where it chose nobody, ms. */
   readonly patienceMs?: number
   /** What the core keeps of each instance for it. */

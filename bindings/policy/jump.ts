@@ -19,7 +19,8 @@ const check = object({ key: checkKeySource })
  * keys and moves no other. Needs no table, and is as even as keys are. Weights do not count. A request without a key
  * goes to a random shard; a retry goes to the shard after it.
  * Use it for shards that are numbered through and only ever added or taken away at the end. Breaks when any other goes,
- * be it only ejected: all shards after it change their number, and most keys move.
+ * be it only ejected: all shards after it change their number, and most keys move. Weight 0 drains a shard and is the
+ * same: those after it are renumbered.
  * @see Lamping, Veach, arXiv 1406.2294
  * @throws EVENKEEL_CONFIG for a bad option
  * @example jump({ key: (request) => request.attributes?.customer as number })

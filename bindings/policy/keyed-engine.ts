@@ -16,6 +16,8 @@ export interface KeyedCalls {
   build(core: CoreExports, block: Pointer, list: Pointer, identities: Pointer): void
   pick(core: CoreExports, block: Pointer, list: Pointer, keyLength: number): number
   lease(core: CoreExports, block: Pointer, list: Pointer, keyLength: number): number
+  /** As the engine's. */
+  note?(instances: number): string | undefined
 }
 
 /** @param order how the core is told of the instances: never as the list has them */
@@ -28,6 +30,7 @@ export function keyedEngine(keyOf: KeyReader, order: IdOrder, calls: KeyedCalls)
   const prepare = (list: CandidateList) => {
     const { core, members } = list.tree
     withIdentities(list, order, (identities) => calls.build(core.exports, members.block, list.handle, identities))
+    list.resized?.()
   }
   const planned = (
     call: KeyedCalls['pick'],
@@ -64,6 +67,8 @@ export function keyedEngine(keyOf: KeyReader, order: IdOrder, calls: KeyedCalls)
     weights: 'plan',
     decayMs: DEFAULT_DECAY_MS,
     walksOn: true,
+    keyed: true,
+    ...(calls.note && { note: calls.note }),
     prepare,
     pick: (core, block, _, _nowMs, request, list, tried) => ask(calls.pick, core, block, request, list, tried),
     lease: (core, block, _, _nowMs, request, list, tried) => ask(calls.lease, core, block, request, list, tried),

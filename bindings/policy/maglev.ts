@@ -9,7 +9,7 @@ import { checkKeySource, type KeySource } from './request-key.js'
 export interface MaglevOptions {
   /** Default: the request's `key`. */
   key?: KeySource
-  /** Slots: a prime, up to 5 000 011. Default 65 537; above 100 × the instances shares differ by less than 1 %. */
+  /** Slots: a prime, up to 5 000 011. Default 65 537; above 100 × the instances shares differ by less than 1 %. Below their number some have no keys. */
   tableSize?: number
   /** No instance has more than this times its share of the requests in flight: 1.25 is usual. Default: no bound. */
   loadFactor?: number
@@ -52,6 +52,10 @@ export function maglev(options: MaglevOptions = {}): Policy {
     build: (core, block, list, identities) => core.buildMaglev(block, list, identities, tableSize),
     pick: (core, block, list, keyLength) => core.pickMaglev(block, list, keyLength, bound),
     lease: (core, block, list, keyLength) => core.leaseMaglev(block, list, keyLength, bound),
+    note(instances) {
+      if (instances <= tableSize) return undefined
+      return `${instances} instances share ${tableSize} slots: ${instances - tableSize} or more have none (tableSize)`
+    },
   })
 }
 

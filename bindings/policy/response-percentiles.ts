@@ -40,6 +40,8 @@ export class PercentilesPublisher {
   }
 
   #publish(nowMs: number): void {
+    // Where the clock has gone back, the period begins anew.
+    this.#fromMs = Math.min(this.#fromMs, nowMs)
     const ended = Math.floor((nowMs - this.#fromMs) / this.#periodMs)
     if (ended < 1) return
     this.#fromMs += ended * this.#periodMs

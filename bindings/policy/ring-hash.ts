@@ -9,11 +9,11 @@ import { checkKeySource, type KeySource } from './request-key.js'
 
 /** What the ring is like. */
 export interface RingOptions {
-  /** Points of an instance of middle weight, however many others there are. Default 160, ketama's. */
+  /** Points of an instance of weight 1, however many others there are. Default 160, ketama's. */
   pointsPerInstance?: number
   /** Instead of `pointsPerInstance`, Envoy's form: as many points as this in all, shared by weight; Envoy's own is 1024. */
   minRingSize?: number
-  /** The most points in all. Default 1 048 576; with `minRingSize` 8 388 608, Envoy's. */
+  /** The most points in all; each has one at least. Default 262 144; with `minRingSize` 8 388 608, Envoy's. */
   maxRingSize?: number
   /** No instance has more than this times its share of the requests in flight: 1.25 is usual. Default: no bound. */
   loadFactor?: number
@@ -25,7 +25,8 @@ export interface RingHashOptions extends RingOptions {
 }
 
 const MOST_POINTS = 8_388_608
-const DEFAULT_MOST_POINTS = 1_048_576
+/** Some 25 ms to lay out, and 5 MB. */
+const DEFAULT_MOST_POINTS = 262_144
 
 export const RING: Record<keyof RingOptions, Check> = {
   pointsPerInstance: number({ least: 1, most: 65_536, whole: true }),
@@ -38,8 +39,11 @@ const check = object({ ...RING, key: checkKeySource })
 
 /**
  * Requests with the same key go to the same instance. Each instance has points "<instanceId>_<j>" on the circle of
- * XXH64 hashes; a key belongs to the first point at or after its own hash. When an instance goes only its keys move,
- * and come back with it. The order of the list does not matter. A request without a key goes to a random instance.
+ * XXH64 hashes, `pointsPerInstance` for a weight of 1; a key belongs to the first point at or after its own hash. When an
+ * instance goes, or its weight changes, only keys from it or to it move, and come back with it. That holds below
+ * `maxRingSize`: where the points would be more in all, everybody has half of them, or a quarter, and so on, and when
+ * the list comes to such a limit about half of the keys move once. So give weights near 1, or a smaller
+ * `pointsPerInstance`: a weight of 1 000 is 160 000 points. The order of the list does not matter. A request without a key goes to a random instance.
  * With `loadFactor` a key whose instance has its fill walks on to the next one clockwise, as a retry does.
  * Use it for caches and sessions. Breaks when few keys make most of the traffic, unless loads are bounded; shares
  * differ by about 8 % at 160 points an instance: Maglev is more even.

@@ -1,6 +1,6 @@
 /** @module Takes the candidates in turn. */
 
-import { number, object } from '../config/check.js'
+import { int32, object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
 import { corePolicy, DEFAULT_DECAY_MS, type Engine } from './engine.js'
 import { ribbonFlags, ribbonStart } from './ribbon-rule.js'
@@ -10,7 +10,7 @@ export interface RoundRobinOptions {
   start?: number
 }
 
-const check = object({ start: number({ least: -(2 ** 31), most: 2 ** 31 - 1, whole: true }) })
+const check = object({ start: int32 })
 
 /**
  * One candidate after the other; over a weighted list SCLB's interleaved sequence or blocks, by `weighted({ order })`.

@@ -125,15 +125,15 @@ export class ServerStatsRecorder implements Recorder {
     const times = read(STATS_TIMES)
     const meanMs = times > 0 ? read(STATS_TIME_SUM) / times : Number.NaN
     const begun = read(STATS_BEGUN) > 0
-    const trippedForMs = Math.max(exports.trippedUntil(block, row) - nowMs, 0)
+    const tripped = exports.isTripped(block, row, nowMs) !== 0
     return {
       requests: read(STATS_REQUESTS),
       active: exports.activeRequests(block, row, nowMs),
       requestsInWindow: exports.requestsInWindow(block, row, nowMs),
       connectionFailures: i32[(at + STATS_SUCCESSIVE) >>> 2] as number,
       failuresInWindow: exports.failuresInWindow(block, row, nowMs),
-      tripped: trippedForMs > 0,
-      trippedForMs,
+      tripped,
+      trippedForMs: tripped ? exports.trippedUntil(block, row) - nowMs : 0,
       blackoutMs: read(STATS_BLACKOUT_TOTAL),
       responseTimes: {
         count: times,

@@ -1,6 +1,6 @@
 /** @module The rotation that spreads the turns of the heavy ones most evenly. */
 
-import { number, object } from '../config/check.js'
+import { int32, object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
 import { corePolicy, DEFAULT_DECAY_MS } from './engine.js'
 
@@ -9,7 +9,7 @@ export interface SmoothRoundRobinOptions {
   start?: number
 }
 
-const check = object({ start: number({ least: -(2 ** 31), most: 2 ** 31 - 1, whole: true }) })
+const check = object({ start: int32 })
 
 /**
  * Weighted round robin without bursts: weights 5, 1, 1 give a a b a c a a. Any T picks in a row, T the sum of the

@@ -1,6 +1,6 @@
 /** @module The rotation that keeps nothing but a counter. */
 
-import { number, object } from '../config/check.js'
+import { int32, object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
 import { corePolicy, DEFAULT_DECAY_MS } from './engine.js'
 
@@ -9,7 +9,7 @@ export interface StrideOptions {
   start?: number
 }
 
-const check = object({ start: number({ least: -(2 ** 31), most: 2 ** 31 - 1, whole: true }) })
+const check = object({ start: int32 })
 
 /**
  * gRPC's static stride scheduler: a counter goes round the list, and a candidate lets its turn pass in the share of
@@ -17,7 +17,9 @@ const check = object({ start: number({ least: -(2 ** 31), most: 2 ** 31 - 1, who
  * weight over the mean, and n at most. All lists of a service move the one counter, which no refresh sets back.
  * Candidates of equal weight are taken in turn.
  * Use it as weighted rotation at any size. Breaks when one weight is a hundred times the mean: each pick passes over a
- * hundred candidates, and weights below 1/65 535 of the heaviest count as that.
+ * hundred candidates, and weights below 1/65 535 of the heaviest count as that; and when lists of other lengths or orders
+ * take turns pick by pick: where each stands depends on the one counter and its own length, so a light instance may
+ * never be met at its turn.
  * @see grpc-go balancer/weightedroundrobin/scheduler.go
  * @example stride()
  */

@@ -68,7 +68,10 @@ export function claimed(clock: () => number, pause: (ms: number) => Promise<void
   let claim = 0
   let claimedAt = Number.NEGATIVE_INFINITY
   let held = false
-  const isHeld = () => held && clock() - claimedAt < CLAIM_MS
+  const isHeld = () => {
+    const heldMs = clock() - claimedAt
+    return held && heldMs >= 0 && heldMs < CLAIM_MS
+  }
   return {
     get busy() {
       return isHeld()

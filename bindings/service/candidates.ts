@@ -1,6 +1,13 @@
 /** @module Candidate lists: the same instances as JavaScript objects and as row numbers in the core. */
 
-import { LIST_LENGTH, LIST_POSITIONS, LIST_ROWS, LIST_STRAIGHT, ORDER_EQUAL } from '../../assembly/layout.js'
+import {
+  LIST_LENGTH,
+  LIST_PLAN_BYTES,
+  LIST_POSITIONS,
+  LIST_ROWS,
+  LIST_STRAIGHT,
+  ORDER_EQUAL,
+} from '../../assembly/layout.js'
 import type { Core } from '../core/core.js'
 import type { Pointer } from '../core/exports.js'
 import type { Engine } from '../policy/engine.js'
@@ -10,6 +17,9 @@ import type { Engines } from './engines.js'
 import type { Members } from './members.js'
 import { MemoBudget, StageMemo } from './memo.js'
 import type { Resources } from './resources.js'
+
+/** Row, position, object, and what weights are laid out in. */
+const BYTES_A_CANDIDATE = 32
 
 /**
  * One list of candidates, and the memo of what the next stages made of it: lists form a tree whose root is the list
@@ -25,6 +35,8 @@ export class CandidateList implements Candidates {
   preparedFor: Engine | undefined
   /** Given back to the core: whoever has kept it must not pick from it. */
   freed = false
+  /** Tells whoever keeps the list that its policy has laid out a table for it. */
+  resized: (() => void) | undefined
   readonly #memos: StageMemo[] = []
   readonly #parts = new Map<number, Part>()
 
@@ -77,6 +89,11 @@ export class CandidateList implements Candidates {
     return (this.#memos[stage] ??= new StageMemo(this, this.tree.budgetOf(stage)))
   }
 
+  /** About how much memory it takes, with what its policy has laid out. */
+  get bytes(): number {
+    return this.length * BYTES_A_CANDIDATE + (this.tree.core.i32[(this.handle + LIST_PLAN_BYTES) >>> 2] as number)
+  }
+
   /** The same candidates as a list of its own, which outlives this one. */
   copy(): CandidateList {
     return this.tree.pickOut(
@@ -125,6 +142,8 @@ export class CandidateTree {
   readonly root: CandidateList
   /** Answers of stages that were given up so far: who remembers a whole walk must look. */
   evictions = 0
+  /** What the lists take that stages keep. */
+  keptBytes = 0
   readonly #columns = new Map<string, Column>()
   readonly #kept = new Map<string, Pointer>()
   readonly #resources: Resources

@@ -79,6 +79,11 @@ export class Chain {
     return walk.list
   }
 
+  /** Stages that make a new list at each pick. */
+  unremembered(): string[] {
+    return this.#stages.filter(({ memo }) => memo === 'never').map(({ name }) => name)
+  }
+
   /** What is left by the first stages, as far as they depend on no request. */
   fixedList(tree: CandidateTree): CandidateList {
     if (this.#tree !== tree) this.#begin(tree, NO_REQUEST)

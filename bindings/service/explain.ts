@@ -36,7 +36,7 @@ export function explain(service: BalancedService, tree: CandidateTree, request: 
     layers,
     candidates,
     excluded: steps.flatMap((step) => excludedBy(service, step)),
-    notes: notesOn(service, steps),
+    notes: [...notesOn(service, steps), ...notesOnPolicy(service, candidates.length)],
   }
 }
 
@@ -82,6 +82,17 @@ const MEANT_FOR: Record<string, readonly [string, ...string[]]> = {
   hint: ['hint'],
   API_VERSION: ['api-version'],
   canary: ['canary'],
+}
+
+function notesOnPolicy({ picker, settings }: BalancedService, candidates: number): string[] {
+  const { engine, chain } = picker
+  const note = engine?.note?.(candidates)
+  const notes = note === undefined ? [] : [note]
+  if (engine?.keyed !== true) return notes
+  for (const supplier of chain.unremembered()) {
+    notes.push(`"${supplier}" has no memoKey: ${settings.policy.name} lays out its table anew at each pick`)
+  }
+  return notes
 }
 
 function notesOn(service: BalancedService, steps: readonly Step[]): string[] {

@@ -19,22 +19,27 @@ interface Entry {
   readonly memo: StageMemo
   readonly key: string | undefined
   readonly step: Step
-  /** Candidates of the list that was made for it. */
-  readonly size: number
+  /** What the list that was made for it takes. */
+  bytes: number
 }
 
 /** Answers a stage keeps, over all the lists that it is given. */
 const MOST_ENTRIES = 1_024
-/** Candidates in all their lists. */
-const MOST_CANDIDATES = 1 << 20
+/** What all lists of a tree take that are kept so, with the tables that policies have laid out for them. */
+const MOST_BYTES = 32 << 20
+
+/** What all budgets of a tree share. */
+interface Kept {
+  evictions: number
+  keptBytes: number
+}
 
 /** What is kept for one stage of one tree: the oldest goes first. */
 export class MemoBudget {
   readonly #entries = new Set<Entry>()
-  readonly #tree: { evictions: number }
-  #candidates = 0
+  readonly #tree: Kept
 
-  constructor(tree: { evictions: number }) {
+  constructor(tree: Kept) {
     this.#tree = tree
   }
 
@@ -45,16 +50,30 @@ export class MemoBudget {
 
   add(entry: Entry): void {
     this.#entries.add(entry)
-    this.#candidates += entry.size
-    while (this.#entries.size > MOST_ENTRIES || (this.#candidates > MOST_CANDIDATES && this.#entries.size > 1)) {
-      const [oldest] = this.#entries as Iterable<Entry> as [Entry]
-      oldest.memo.forget(oldest.key)
+    this.#tree.keptBytes += entry.bytes
+    this.#evict(entry)
+  }
+
+  /** The entry's list takes more now, or less. */
+  weigh(entry: Entry): void {
+    if (!this.#entries.has(entry)) return
+    const { bytes } = entry.step.list
+    this.#tree.keptBytes += bytes - entry.bytes
+    entry.bytes = bytes
+    this.#evict(entry)
+  }
+
+  /** @param inUse stays, however much it takes */
+  #evict(inUse: Entry): void {
+    for (const oldest of this.#entries) {
+      if (this.#entries.size <= MOST_ENTRIES && this.#tree.keptBytes <= MOST_BYTES) return
+      if (oldest !== inUse) oldest.memo.forget(oldest.key)
     }
   }
 
   remove(entry: Entry): void {
     if (!this.#entries.delete(entry)) return
-    this.#candidates -= entry.size
+    this.#tree.keptBytes -= entry.bytes
     this.#tree.evictions++
   }
 }
@@ -83,7 +102,10 @@ export class StageMemo {
 
   remember(key: string | undefined, step: Step): void {
     this.forget(key)
-    const entry = { memo: this, key, step, size: step.list === this.#from ? 0 : step.list.length }
+    const { list } = step
+    const isOwn = list !== this.#from
+    const entry: Entry = { memo: this, key, step, bytes: isOwn ? list.bytes : 0 }
+    if (isOwn) list.resized = () => this.#budget.weigh(entry)
     this.#byKey.set(key, entry)
     this.#last = entry
     this.#budget.add(entry)

@@ -94,6 +94,7 @@ export class Picker {
   /** What is recorded of leases was settled when the service was made, but for what user's policies turn to. */
   readonly #recording: boolean
   #refreshes = 0
+  #refreshedMs = Number.NEGATIVE_INFINITY
   #drawsNothing = false
   /** How many candidates the last pick had that went by the chain. */
   #chained = 0
@@ -162,8 +163,14 @@ export class Picker {
     const { periodMs } = this.chain
     if (periodMs === Number.POSITIVE_INFINITY) return
     this.#refreshes++
+    this.#refreshedMs = ages ? Number.NEGATIVE_INFINITY : nowMs
     this.nextRefreshMs = ages ? Number.POSITIVE_INFINITY : nowMs + periodMs
     this.dropTree()
+  }
+
+  /** Also where the clock has gone back. */
+  isRefreshDue(nowMs: number): boolean {
+    return nowMs >= this.nextRefreshMs || nowMs < this.#refreshedMs
   }
 
   /** The list in force has changed. */

@@ -22,6 +22,8 @@ export class Ramps {
   readonly #ramps = new Map<number, Ramp>()
   /** When the next step is due; infinite: no weight is on its way. */
   nextStepMs = Number.POSITIVE_INFINITY
+  /** When ramps were last looked at. */
+  #atMs = Number.NEGATIVE_INFINITY
 
   constructor(members: Members, rampMs: number, whole: boolean) {
     this.#members = members
@@ -31,7 +33,7 @@ export class Ramps {
 
   /** The weight that the row has, or is on its way to. */
   targetAt(row: number): number {
-    return this.#ramps.get(row)?.to ?? this.#members.weightAt(row)
+    return this.#ramps.get(row)?.to ?? this.#members.ownWeightAt(row)
   }
 
   /** Sets a weight at once. */
@@ -42,16 +44,22 @@ export class Ramps {
 
   /** Takes these rows from the weights they have to new ones, each as a share of all rows that are listed. */
   begin(targets: ReadonlyMap<number, number>, rows: readonly number[], nowMs: number): void {
+    this.#follow(nowMs)
     let fromSum = 0
     let toSum = 0
     for (const row of rows) {
-      fromSum += this.#members.weightAt(row)
+      fromSum += this.#members.ownWeightAt(row)
       toSum += targets.get(row) ?? this.targetAt(row)
     }
     for (const [row, to] of targets) {
-      this.#ramps.set(row, { from: this.#members.weightAt(row), to, startMs: nowMs, fromSum, toSum })
+      this.#ramps.set(row, { from: this.#members.ownWeightAt(row), to, startMs: nowMs, fromSum, toSum })
     }
     this.#schedule(nowMs)
+  }
+
+  /** Whether weights are on their way and the next step is due, or the clock has gone back. */
+  isDue(nowMs: number): boolean {
+    return nowMs >= this.nextStepMs || (nowMs < this.#atMs && this.#ramps.size > 0)
   }
 
   /** Ends the ramps of rows whose instance has left. */
@@ -66,12 +74,21 @@ export class Ramps {
 
   /** Moves every weight to where it has to be by now. */
   advance(nowMs: number): void {
+    this.#follow(nowMs)
     for (const [row, ramp] of this.#ramps) {
       const progress = (nowMs - ramp.startMs) / this.#rampMs
       if (progress >= 1) this.set(row, ramp.to)
-      else this.#members.setWeight(row, this.#weightOn(ramp, Math.max(progress, 0)))
+      else this.#members.setWeight(row, this.#weightOn(ramp, progress))
     }
     this.#schedule(nowMs)
+  }
+
+  /** Where the clock has gone back, ramps go on from where they were. */
+  #follow(nowMs: number): void {
+    const backMs = this.#atMs - nowMs
+    this.#atMs = nowMs
+    if (!(backMs > 0)) return
+    for (const [row, ramp] of this.#ramps) this.#ramps.set(row, { ...ramp, startMs: ramp.startMs - backMs })
   }
 
   #schedule(nowMs: number): void {

@@ -465,7 +465,7 @@ export class BalancedService implements Service, LeaseOwner {
     this.checkOpen()
     this.#openLeases?.expire(nowMs)
     if (nowMs >= this.drains.nextEndMs) this.drains.expire(nowMs)
-    if (nowMs >= this.roster.ramps.nextStepMs) {
+    if (this.roster.ramps.isDue(nowMs)) {
       this.roster.ramps.advance(nowMs)
       this.#candidatesChanged()
     }
@@ -474,7 +474,7 @@ export class BalancedService implements Service, LeaseOwner {
 
   /** Filters that go by what the instances did, of a list that nobody asks for anew. */
   #refreshChain(nowMs: number): void {
-    if (nowMs >= this.picker.nextRefreshMs) this.picker.refresh(nowMs, this.source.ages)
+    if (this.picker.isRefreshDue(nowMs)) this.picker.refresh(nowMs, this.source.ages)
   }
 
   /** Whether there is a list to pick from. Starts a refresh if one is due. */

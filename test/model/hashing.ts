@@ -28,11 +28,10 @@ function ringOf(members: readonly Member[], counts: readonly number[]): Point[] 
   return points.sort((a, b) => (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0))
 }
 
-/** Points by weight over the power of two nearest to the mean weight. */
+/** Points by weight, halved until there are no more than `most`. */
 export function ring(given: readonly Member[], perInstance: number, most = 1_048_576): Point[] {
   const members = inOrder(given)
-  const mean = members.reduce((sum, { weight }) => sum + weight, 0) / members.length
-  let unit = 2 ** Math.ceil(Math.log2(mean) - 0.5)
+  let unit = 1
   const counts = () => members.map(({ weight }) => Math.max(1, roundHalfEven((weight * perInstance) / unit)))
   while (counts().reduce((a, b) => a + b, 0) > Math.max(most, given.length)) unit *= 2
   return ringOf(members, counts())

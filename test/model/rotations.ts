@@ -9,10 +9,13 @@ export interface ModelPlace {
   position?: bigint
 }
 
+type Turning = 'smooth' | 'edf'
+
 /** What the rotations of one service share. */
 export class ModelTurns {
   readonly prng: ModelPrng
-  readonly turns = new Map<number, number>()
+  /** By row: what its last rotation kept, which means nothing to another kind. */
+  readonly turns = new Map<number, { readonly whose: Turning; readonly turn: number }>()
   cursor: number
   position: bigint
   placed = false
@@ -21,6 +24,19 @@ export class ModelTurns {
     this.prng = new ModelPrng(nameHash, seed)
     this.cursor = this.prng.below(1000)
     this.position = this.#anywhere()
+  }
+
+  has(whose: Turning, row: number): boolean {
+    return this.turnOf(whose, row) !== undefined
+  }
+
+  turnOf(whose: Turning, row: number): number | undefined {
+    const kept = this.turns.get(row)
+    return kept?.whose === whose ? kept.turn : undefined
+  }
+
+  keep(whose: Turning, row: number, turn: number): void {
+    this.turns.set(row, { whose, turn })
   }
 
   startAt(start: number): void {
@@ -73,19 +89,19 @@ export function smooth(state: ModelTurns, list: Weighted): ModelRotation {
     credits.set(best, credit(best) - sum)
     return best
   }
-  const known = active.filter(({ row }) => state.turns.has(row))
+  const known = active.filter(({ row }) => state.has('smooth', row))
   if (known.reduce((all, { weight }) => all + weight, 0) * 2 < sum) {
     // The whole cycle up to there, pick by pick.
     for (let left = state.enter(BigInt(sum)); left > 0n; left--) pick()
   } else {
     for (const { row, i } of known) {
-      const owed = Math.min(Math.max(state.turns.get(row) as number, -1), 1) * sum
+      const owed = Math.min(Math.max(state.turnOf('smooth', row) as number, -1), 1) * sum
       const whole = Math.round(owed)
       credits.set(i, Math.abs(owed - whole) <= sum * 2 ** -51 ? whole : owed)
     }
     const lead = Math.max(...known.map(({ i, weight }) => credit(i) + weight))
     for (const [i, { row }] of list.entries()) {
-      if (state.turns.has(row)) continue
+      if (state.has('smooth', row)) continue
       const drawn = lead - state.prng.f64() * sum
       if (weights[i] !== 0) credits.set(i, drawn)
     }
@@ -94,7 +110,7 @@ export function smooth(state: ModelTurns, list: Weighted): ModelRotation {
     pick,
     end() {
       const mean = active.reduce((all, { i }) => all + credit(i), 0) / active.length
-      for (const { row, i } of active) state.turns.set(row, (credit(i) - mean) / sum)
+      for (const { row, i } of active) state.keep('smooth', row, (credit(i) - mean) / sum)
     },
   }
 }
@@ -108,9 +124,9 @@ export function edf(state: ModelTurns, list: Weighted, bias: number, inFlight: (
   let added = queue.length
   let time = 0
   const periods = (row: number) => (bias === 0 ? 1 : inFlight(row) + 1)
-  if (queue.some(({ row }) => state.turns.has(row))) {
+  if (queue.some(({ row }) => state.has('edf', row))) {
     for (const each of queue) {
-      const turn = state.turns.get(each.row)
+      const turn = state.turnOf('edf', each.row)
       const left = turn === undefined ? state.prng.f64() : Math.min(Math.max(1 - turn, 0), periods(each.row))
       each.due = left / each.weight
     }
@@ -139,7 +155,7 @@ export function edf(state: ModelTurns, list: Weighted, bias: number, inFlight: (
       return next.index
     },
     end() {
-      for (const { row, due, weight } of queue) state.turns.set(row, 1 - (due - time) * weight)
+      for (const { row, due, weight } of queue) state.keep('edf', row, 1 - (due - time) * weight)
     },
   }
 }

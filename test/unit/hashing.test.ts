@@ -13,8 +13,10 @@ import {
   ringHash,
   roundRobin,
   type Service,
+  type ServiceInstance,
   type ServiceOptions,
   sourceHash,
+  weighted,
 } from '../../bindings/index.js'
 import { byNumber } from '../../bindings/policy/identities.js'
 import type { BalancedService } from '../../bindings/service/service.js'
@@ -202,6 +204,108 @@ describe.each(POLICIES.filter(([name]) => /^(ring-hash|rendezvous)/.test(name) &
     })
   },
 )
+
+it('ring hash: an instance that goes, drains or changes its weight takes or leaves its own keys alone', () => {
+  const weight = fc.oneof(fc.integer({ min: 0, max: 8 }), fc.constantFrom(0.001, 0.25, 1.5, 30))
+  fc.assert(
+    fc.property(
+      fc.array(weight, { minLength: 2, maxLength: 9 }),
+      fc.nat(),
+      fc.option(weight, { nil: undefined }),
+      (weights, one, to) => {
+        const nth = one % weights.length
+        const listOf = (all: readonly number[]) =>
+          instances(all.length).map((instance, i) => ({ ...instance, weight: all[i] as number }))
+        const others = weights.filter((_, i) => i !== nth)
+        if (others.every((each) => each === 0)) return
+        const service = serviceWith(ringHash({ pointsPerInstance: 20 }), listOf(weights), { suppliers: ['weighted'] })
+        const before = idsFor(service)
+        service.update(
+          to === undefined
+            ? listOf(weights).filter((_, i) => i !== nth)
+            : listOf(weights.map((each, i) => (i === nth ? to : each))),
+        )
+        const after = idsFor(service)
+        const moved = before.filter((id, i) => id !== after[i] && id !== `node-${nth}` && after[i] !== `node-${nth}`)
+        expect(moved).toEqual([])
+        service.close()
+      },
+    ),
+    { seed: 20260101, numRuns: 150 },
+  )
+})
+
+it('ring hash: a ramp of one moves no key between the others', () => {
+  let nowMs = 0
+  const list = (weight: number) => instances(6).map((each, i) => ({ ...each, weight: i === 2 ? weight : 1 }))
+  const service = createLoadBalancer({
+    clock: () => nowMs,
+    services: { s: { instances: list(1), policy: ringHash(), suppliers: [weighted({ rampMs: 1000 })] } },
+  }).service('s') as BalancedService
+  let before = idsFor(service)
+  service.update(list(100))
+  for (nowMs = 0; nowMs <= 1000; nowMs += 50) {
+    const after = idsFor(service)
+    expect(before.every((id, i) => id === after[i] || after[i] === 'node-2')).toBe(true)
+    before = after
+  }
+  expect(before.filter((id) => id === 'node-2').length).toBeGreaterThan(360)
+})
+
+it('maglev: says where it has more instances than slots', async () => {
+  const [few, enough] = [251, 307].map((tableSize) => serviceWith(maglev({ tableSize }), instances(255)))
+  const notes = async (service = few as BalancedService) => (await service.explain()).notes
+  expect(await notes()).toEqual(['255 instances share 251 slots: 4 or more have none (tableSize)'])
+  expect(await notes(enough)).toEqual([])
+})
+
+it('says where a supplier without memoKey has a table laid out at each pick', async () => {
+  const supplier = { name: 'mine', filter: (list: readonly ServiceInstance[]) => list.slice(1) }
+  const more = { suppliers: [supplier] }
+  expect((await serviceWith(maglev(), undefined, more).explain()).notes).toEqual([
+    '"mine" has no memoKey: maglev lays out its table anew at each pick',
+  ])
+  expect((await serviceWith(roundRobin(), undefined, more).explain()).notes).toEqual([])
+})
+
+it('tables that are kept by key take 32 MB of the core at most, those of the latest keys', () => {
+  const tenants = 400
+  const list = instances(2 * tenants).map((each, i) => ({ ...each, metadata: { hint: `t${i >> 1}` } }))
+  const service = serviceWith(maglev(), list, { suppliers: ['hint'] })
+  const { memory } = service.picker.core.exports
+  const before = memory.buffer.byteLength
+  const pickAll = () => {
+    for (let i = 0; i < tenants; i++) {
+      const id = Number(idFor(service, { key: 'k', hint: `t${i}` })?.slice('node-'.length))
+      expect(id >> 1).toBe(i)
+    }
+  }
+  pickAll()
+  // All would take 100 MB; memory grows by doubling.
+  expect(memory.buffer.byteLength - before).toBeLessThan(64 << 20)
+  const { keptBytes } = service.picker.tree
+  expect(keptBytes).toBeGreaterThan(31 << 20)
+  expect(keptBytes).toBeLessThanOrEqual(32 << 20)
+  const { evictions } = service.picker.tree
+  for (let i = 300; i < tenants; i++) idFor(service, { key: 'k', hint: `t${i}` })
+  expect(service.picker.tree.evictions).toBe(evictions)
+  service.close()
+})
+
+it('tables that come long after their lists count as well', async () => {
+  const tenants = 200
+  const list = instances(2 * tenants).map((each, i) => ({ ...each, metadata: { hint: `t${i >> 1}` } }))
+  const service = serviceWith(maglev(), list, { suppliers: ['hint'] })
+  for (let i = 0; i < tenants; i++) await service.explain({ hint: `t${i}` })
+  const before = service.picker.tree.keptBytes
+  for (let i = 0; i < tenants; i++) {
+    idFor(service, { key: 'k', hint: `t${i}` })
+    expect(service.picker.tree.keptBytes).toBeLessThanOrEqual(32 << 20)
+  }
+  expect(before).toBeLessThan(1 << 20)
+  expect(service.picker.tree.keptBytes).toBeGreaterThan(31 << 20)
+  service.close()
+})
 
 it('jump: one shard more moves keys to it alone', () => {
   const shards = (count: number) =>

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import {
+  aperture,
   createLoadBalancer,
   type LoadBalancerOptions,
   type ServiceOptions,
@@ -104,6 +105,47 @@ describe('a weight that goes from 1 to 100 beside another 1', () => {
 })
 
 describe('a ramp', () => {
+  it('is of the weights that the source has, not of what an aperture makes of them', () => {
+    const suppliers = [weighted({ rampMs: RAMP_MS }), aperture({ clients: 3, index: 0, minAperture: 2 })]
+    const tens = [10, 10, 10, 10]
+    const { service, weight, at } = ramped(tens, { policy: 'random', suppliers })
+    const weights = () => {
+      service.pick()?.done()
+      return ['a', 'b', 'c', 'd'].map(weight)
+    }
+    const before = weights()
+    const labelled = (all: readonly number[]) =>
+      weighing(all).map((each, i) => (i === 1 ? { ...each, metadata: { label: 'x' } } : each))
+    service.update(labelled(tens))
+    for (const ms of [1_000, 10_000, RAMP_MS]) {
+      at(ms)
+      expect(weights()).toEqual(before)
+    }
+    // A true change is on its way between the two weights, times the same part.
+    service.update(labelled([10, 20, 10, 10]))
+    at(1.5 * RAMP_MS)
+    const [, halfway] = weights() as [number, number]
+    const part = (before[1] as number) / 10
+    expect(halfway / part).toBeGreaterThan(10)
+    expect(halfway / part).toBeLessThan(20)
+    at(2 * RAMP_MS)
+    expect((weights()[1] as number) / part).toBeCloseTo(20, 9)
+  })
+
+  it('goes on from where it is when the clock goes back', () => {
+    const { weight, at, update } = ramped([1, 1])
+    at(3_600_000)
+    update([100, 1])
+    at(3_600_000 + RAMP_MS / 2)
+    expect(weight()).toBe(2.9)
+    at(0)
+    expect(weight()).toBe(2.9)
+    at(RAMP_MS / 4)
+    expect(weight()).toBeGreaterThan(2.9)
+    at(RAMP_MS / 2)
+    expect(weight()).toBe(100)
+  })
+
   it('goes on from the weight in force when the weight changes again', () => {
     const { weight, at, update } = ramped([1, 1])
     update([100, 1])

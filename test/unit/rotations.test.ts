@@ -2,7 +2,14 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { BLOCK_TURNS, ORDER_BLOCK, ORDER_DRAW, ORDER_INTERLEAVED, ORDER_WEIGHTED } from '../../assembly/layout.js'
+import {
+  BLOCK_TURNS,
+  ORDER_BLOCK,
+  ORDER_DRAW,
+  ORDER_INTERLEAVED,
+  ORDER_WEIGHTED,
+  TURN_BYTES,
+} from '../../assembly/layout.js'
 import type { Core } from '../../bindings/core/core.js'
 import type { Pointer } from '../../bindings/core/exports.js'
 import type { Members } from '../../bindings/service/members.js'
@@ -248,6 +255,18 @@ describe.each(Object.entries(CORES))('%s core', (_, make) => {
     }
   })
 
+  it('smooth and edf in turns on one list: each candidate keeps its share', () => {
+    const weights = [5, 3, 1, 1]
+    const { block } = membersOf(core, weights)
+    const list = listOf(core, block, [0, 1, 2, 3], ORDER_WEIGHTED)
+    const picks = Array.from({ length: 4_000 }, (_, i) => (i % 2 === 0 ? smooth : edf)(core, block, list))
+    const counts = counted(picks, 4)
+    // Standard deviations of 4 000 draws are 32, 29, 19 and 19.
+    for (const [i, share] of [2_000, 1_200, 400, 400].entries())
+      expect(Math.abs((counts[i] as number) - share), String(counts)).toBeLessThan(100)
+    core.exports.freeList(list)
+  })
+
   it.each(['smooth', 'edf'])('%s: weights that change at every pick still give their mean shares', (name) => {
     const rotation = new Rotation(core, ROTATIONS[name] as Pick, [3, 1])
     const picks = Array.from({ length: 4_000 }, (_, i) => {
@@ -307,7 +326,7 @@ it('smooth: fresh clients of a long cycle start all over the list', () => {
   for (let seed = 0; seed < 1_000; seed++) {
     // A client of its own: none of the turns that the one before has left.
     const turns = (core.i32[(block + BLOCK_TURNS) >>> 2] as number) >>> 3
-    if (turns > 0) core.f64.fill(0, turns, turns + weights.length)
+    if (turns > 0) core.f64.fill(0, turns, turns + (weights.length * TURN_BYTES) / 8)
     exports.seedBlock(block, 1, seed)
     const list = listOf(core, block, rows, ORDER_WEIGHTED)
     const tenth = Math.floor(smooth(core, block, list) / 100)
