@@ -123,9 +123,9 @@ describe('after the clock has gone back by an hour', () => {
   it('response percentiles are of periods that follow', () => {
     const publisher = new PercentilesPublisher(100, 1_000, 'keeps', HOUR_MS)
     publisher.add(5, HOUR_MS)
-    expect(publisher.at(HOUR_MS + 1_000).median).toBe(5)
+    expect(publisher.at(HOUR_MS + 1_000)[50]).toBe(5)
     publisher.add(7, 0)
-    expect(publisher.at(1_000).median).toBe(7)
+    expect(publisher.at(1_000)[50]).toBe(7)
   })
 
   it('a claim on a request to the registry ends', async () => {

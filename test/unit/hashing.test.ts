@@ -215,7 +215,7 @@ it('ring hash: an instance that goes, drains or changes its weight takes or leav
       (weights, one, to) => {
         const nth = one % weights.length
         const listOf = (all: readonly number[]) =>
-          instances(all.length).map((instance, i) => ({ ...instance, weight: all[i] as number }))
+          instances(all.length).map((instance, i) => ({ ...(instance as object), weight: all[i] as number }))
         const others = weights.filter((_, i) => i !== nth)
         if (others.every((each) => each === 0)) return
         const service = serviceWith(ringHash({ pointsPerInstance: 20 }), listOf(weights), { suppliers: ['weighted'] })
@@ -237,7 +237,8 @@ it('ring hash: an instance that goes, drains or changes its weight takes or leav
 
 it('ring hash: a ramp of one moves no key between the others', () => {
   let nowMs = 0
-  const list = (weight: number) => instances(6).map((each, i) => ({ ...each, weight: i === 2 ? weight : 1 }))
+  const list = (weight: number) =>
+    instances(6).map((each, i) => ({ ...(each as object), weight: i === 2 ? weight : 1 }))
   const service = createLoadBalancer({
     clock: () => nowMs,
     services: { s: { instances: list(1), policy: ringHash(), suppliers: [weighted({ rampMs: 1000 })] } },
@@ -270,7 +271,7 @@ it('says where a supplier without memoKey has a table laid out at each pick', as
 
 it('tables that are kept by key take 32 MB of the core at most, those of the latest keys', () => {
   const tenants = 400
-  const list = instances(2 * tenants).map((each, i) => ({ ...each, metadata: { hint: `t${i >> 1}` } }))
+  const list = instances(2 * tenants).map((each, i) => ({ ...(each as object), metadata: { hint: `t${i >> 1}` } }))
   const service = serviceWith(maglev(), list, { suppliers: ['hint'] })
   const { memory } = service.picker.core.exports
   const before = memory.buffer.byteLength
@@ -294,7 +295,7 @@ it('tables that are kept by key take 32 MB of the core at most, those of the lat
 
 it('tables that come long after their lists count as well', async () => {
   const tenants = 200
-  const list = instances(2 * tenants).map((each, i) => ({ ...each, metadata: { hint: `t${i >> 1}` } }))
+  const list = instances(2 * tenants).map((each, i) => ({ ...(each as object), metadata: { hint: `t${i >> 1}` } }))
   const service = serviceWith(maglev(), list, { suppliers: ['hint'] })
   for (let i = 0; i < tenants; i++) await service.explain({ hint: `t${i}` })
   const before = service.picker.tree.keptBytes
