@@ -1,6 +1,7 @@
 /** Ribbon's rules as policies: the vectors of its source, and each quirk of theirs from both sides. */
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { LIST_ROWS } from '../../assembly/layout.js'
 import {
   FORMULA_MAX,
   FORMULA_SUM,
@@ -282,7 +283,7 @@ describe.each(Object.entries(CORES))('%s core', (_, make) => {
     })
     const list = exports.createList(means.length)
     means.forEach((_, i) => {
-      core.i32[(list + 32) / 4 + i] = i
+      core.i32[(list + LIST_ROWS) / 4 + i] = i
     })
     const pick = () => exports.pickByResponseTime(block, list, list, 0, 30_000, 30_000, formula, RIBBON_LIFETIME)
     return { pick, owner: (point: number, flags = 0) => exports.ownerByResponseTime(list, point, flags) }
