@@ -1,25 +1,15 @@
 /** The exports of the core: numbers in, numbers out. Pointers are opaque to callers; layout.ts draws what they name. */
 
-import { pickAvailable, pickBestAvailable } from './availability'
 import { pickRandom } from './draw'
-import { pickDynamicWeight } from './dynamic-weight'
-import { pickEdf } from './edf'
-import { pickInTurn, pickRandomUp } from './in-turn'
 import { jump, pickJump } from './jump'
 import { ABI_VERSION } from './layout'
 import { acquire } from './lease'
-import { pickLeastConnections, pickLeastResponseTime } from './least-loaded'
-import { pickLeastRequest, pickLeastRequestEnvoy } from './least-request'
+import { pickLeastRequest } from './least-request'
 import { pickMaglev } from './maglev'
 import { pickPeakEwma } from './peak-ewma'
-import { pickRelativeWeight } from './relative-weight'
 import { pickRendezvous } from './rendezvous'
-import { pickByResponseTime } from './response-weights'
 import { pickRing } from './ring'
 import { pickRoundRobin } from './round-robin'
-import { pickSmooth } from './smooth'
-import { pickStride } from './stride'
-import { pickZoneAvoiding } from './zones'
 
 export { isAvailable, pickAvailable, pickBestAvailable } from './availability'
 export { createBlock, freeBlock, reserveRows, resetRow } from './block'
@@ -44,8 +34,7 @@ export { endPaced, openPaces, startPaced } from './pace'
 export { pickPeakEwma } from './peak-ewma'
 export { forgetPlace } from './place'
 export { nextF64, seedBlock, startAt } from './prng'
-export { hashBytes, rankByHash } from './ranking'
-export { meanRecent, noteRecent, openRecent } from './recent'
+export { noteRecent, openRecent } from './recent'
 export { pickRelativeWeight } from './relative-weight'
 export { buildRendezvous, pickRendezvous } from './rendezvous'
 export { openPublishedWeights, ownerByResponseTime, pickByResponseTime } from './response-weights'
@@ -66,17 +55,16 @@ export { pickSmooth } from './smooth'
 export { pickStride } from './stride'
 export { cutSubset } from './subset'
 export { openWindows, recordInWindow, sampleWindows } from './window'
+export { hashBytes } from './xxh64'
 export { beginZoneTurns, exchangeTurns, reserveZoneTurns } from './zone-turns'
 export {
   availableZones,
   createZones,
   drawZone,
-  isZoneOpen,
   isZoneOpenNow,
   judgeZones,
   openZoneAtPlace,
   pickZoneAvoiding,
-  takeSnapshot,
 } from './zones'
 
 export function abiVersion(): i32 {
@@ -99,7 +87,7 @@ export function empty(block: usize, list: usize): i32 {
 
 /**
  * The pick functions give the index of the chosen candidate, −1 of an empty list. The lease functions pick, count
- * the candidate in flight, and give its row.
+ * the candidate in flight, and give its row: for the quickest picks, where a call of its own for that would be felt.
  */
 
 export function leaseRoundRobin(block: usize, list: usize): i32 {
@@ -137,83 +125,4 @@ export function leaseJump(block: usize, list: usize, keyLength: i32): i32 {
 /** The jump bucket of the u64 at `key`. */
 export function jumpBucket(key: usize, buckets: i32): i32 {
   return jump(load<u64>(key), buckets)
-}
-
-export function leaseSmooth(block: usize, list: usize): i32 {
-  return acquire(block, list, pickSmooth(block, list))
-}
-
-export function leaseEdf(block: usize, list: usize, bias: f64): i32 {
-  return acquire(block, list, pickEdf(block, list, bias))
-}
-
-export function leaseStride(block: usize, list: usize): i32 {
-  return acquire(block, list, pickStride(block, list))
-}
-
-export function leaseLeastRequestEnvoy(block: usize, list: usize, choices: i32, bias: f64): i32 {
-  return acquire(block, list, pickLeastRequestEnvoy(block, list, choices, bias))
-}
-
-export function leaseLeastConnections(block: usize, list: usize): i32 {
-  return acquire(block, list, pickLeastConnections(block, list))
-}
-
-export function leaseLeastResponseTime(block: usize, list: usize, nowMs: f64, decayMs: f64, defaultRttMs: f64): i32 {
-  return acquire(block, list, pickLeastResponseTime(block, list, nowMs, decayMs, defaultRttMs))
-}
-
-export function leaseDynamicWeight(block: usize, list: usize, nowMs: f64, updateMs: f64): i32 {
-  return acquire(block, list, pickDynamicWeight(block, list, nowMs, updateMs))
-}
-
-export function leaseRelativeWeight(block: usize, list: usize, nowMs: f64, halfLifeMs: f64, minVolume: f64): i32 {
-  return acquire(block, list, pickRelativeWeight(block, list, nowMs, halfLifeMs, minVolume))
-}
-
-export function leaseInTurn(block: usize, list: usize, flags: i32): i32 {
-  return acquire(block, list, pickInTurn(block, list, flags))
-}
-
-export function leaseRandomUp(block: usize, list: usize): i32 {
-  return acquire(block, list, pickRandomUp(block, list))
-}
-
-export function leaseBestAvailable(block: usize, list: usize, nowMs: f64, flags: i32): i32 {
-  return acquire(block, list, pickBestAvailable(block, list, nowMs, flags))
-}
-
-export function leaseAvailable(block: usize, list: usize, nowMs: f64, limit: i32, filterTripped: i32, flags: i32): i32 {
-  return acquire(block, list, pickAvailable(block, list, nowMs, limit, filterTripped, flags))
-}
-
-export function leaseZoneAvoiding(
-  block: usize,
-  list: usize,
-  zones: usize,
-  nowMs: f64,
-  triggeringLoad: f64,
-  avoidAboveTripped: f64,
-  limit: i32,
-  filterTripped: i32,
-  flags: i32,
-): i32 {
-  return acquire(
-    block,
-    list,
-    pickZoneAvoiding(block, list, zones, nowMs, triggeringLoad, avoidAboveTripped, limit, filterTripped, flags),
-  )
-}
-
-export function leaseByResponseTime(
-  block: usize,
-  list: usize,
-  whole: usize,
-  nowMs: f64,
-  updateMs: f64,
-  halfMs: f64,
-  formula: i32,
-  flags: i32,
-): i32 {
-  return acquire(block, list, pickByResponseTime(block, list, whole, nowMs, updateMs, halfMs, formula, flags))
 }

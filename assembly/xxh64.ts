@@ -40,7 +40,12 @@ export function xxh64(bytes: usize, length: i32, seed: u64): u64 {
   return avalanche(hash)
 }
 
-/** The same of the eight bytes of `value`, little end first. */
+/** XXH64 of `length` bytes, written at `hash` as a u64. */
+export function hashBytes(bytes: usize, length: i32, seed: f64, hash: usize): void {
+  store<u64>(hash, xxh64(bytes, length, u64(seed)))
+}
+
+/** XXH64 of the eight bytes of `value`, little end first. */
 export function xxh64OfU64(value: u64, seed: u64): u64 {
   return avalanche(eight(seed + P5 + 8, value))
 }

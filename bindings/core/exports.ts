@@ -26,7 +26,6 @@ export interface CoreExports {
   cutMatching(list: Pointer, column: Pointer, value: number): Pointer
   cutSubset(list: Pointer, idHash: number, size: number): Pointer
   hashBytes(bytes: Pointer, length: number, seed: number, hash: Pointer): void
-  rankByHash(hashes: Pointer, length: number, ranks: Pointer): void
 
   acquire(block: Pointer, list: Pointer, index: number): number
   acquireRow(block: Pointer, row: number): void
@@ -93,9 +92,7 @@ export interface CoreExports {
   pickPeakEwma(block: Pointer, list: Pointer, nowMs: number, decayMs: number, defaultRttMs: number): number
   leasePeakEwma(block: Pointer, list: Pointer, nowMs: number, decayMs: number, defaultRttMs: number): number
   pickDynamicWeight(block: Pointer, list: Pointer, nowMs: number, updateMs: number): number
-  leaseDynamicWeight(block: Pointer, list: Pointer, nowMs: number, updateMs: number): number
   pickRelativeWeight(block: Pointer, list: Pointer, nowMs: number, halfLifeMs: number, minVolume: number): number
-  leaseRelativeWeight(block: Pointer, list: Pointer, nowMs: number, halfLifeMs: number, minVolume: number): number
 
   /** Where a key of up to `bytes` bytes is put before a pick by key. */
   keyBuffer(bytes: number): Pointer
@@ -117,35 +114,18 @@ export interface CoreExports {
   jumpBucket(key: Pointer, buckets: number): number
   ln(x: number): number
   pickSmooth(block: Pointer, list: Pointer): number
-  leaseSmooth(block: Pointer, list: Pointer): number
   pickEdf(block: Pointer, list: Pointer, bias: number): number
-  leaseEdf(block: Pointer, list: Pointer, bias: number): number
   pickStride(block: Pointer, list: Pointer): number
-  leaseStride(block: Pointer, list: Pointer): number
   pickLeastRequestEnvoy(block: Pointer, list: Pointer, choices: number, bias: number): number
-  leaseLeastRequestEnvoy(block: Pointer, list: Pointer, choices: number, bias: number): number
   pickLeastConnections(block: Pointer, list: Pointer): number
-  leaseLeastConnections(block: Pointer, list: Pointer): number
   pickLeastResponseTime(block: Pointer, list: Pointer, nowMs: number, decayMs: number, defaultRttMs: number): number
-  leaseLeastResponseTime(block: Pointer, list: Pointer, nowMs: number, decayMs: number, defaultRttMs: number): number
 
   /** Ribbon's rules; `flags` are those of assembly/ribbon-flags.ts. */
   pickInTurn(block: Pointer, list: Pointer, flags: number): number
-  leaseInTurn(block: Pointer, list: Pointer, flags: number): number
   pickRandomUp(block: Pointer, list: Pointer): number
-  leaseRandomUp(block: Pointer, list: Pointer): number
   pickBestAvailable(block: Pointer, list: Pointer, nowMs: number, flags: number): number
-  leaseBestAvailable(block: Pointer, list: Pointer, nowMs: number, flags: number): number
   isAvailable(block: Pointer, row: number, nowMs: number, limit: number, filterTripped: number): number
   pickAvailable(
-    block: Pointer,
-    list: Pointer,
-    nowMs: number,
-    limit: number,
-    filterTripped: number,
-    flags: number,
-  ): number
-  leaseAvailable(
     block: Pointer,
     list: Pointer,
     nowMs: number,
@@ -156,7 +136,6 @@ export interface CoreExports {
   turnAmong(block: Pointer, count: number, flags: number): number
   openRecent(block: Pointer): void
   noteRecent(block: Pointer, row: number, nowMs: number, halfMs: number, ms: number): void
-  meanRecent(block: Pointer, row: number, nowMs: number, halfMs: number): number
   openPublishedWeights(block: Pointer): void
   ownerByResponseTime(list: Pointer, point: number, flags: number): number
   pickByResponseTime(
@@ -169,18 +148,7 @@ export interface CoreExports {
     formula: number,
     flags: number,
   ): number
-  leaseByResponseTime(
-    block: Pointer,
-    list: Pointer,
-    whole: Pointer,
-    nowMs: number,
-    updateMs: number,
-    halfMs: number,
-    formula: number,
-    flags: number,
-  ): number
   createZones(whole: Pointer, column: Pointer, count: number): Pointer
-  takeSnapshot(block: Pointer, zones: Pointer, nowMs: number): void
   availableZones(
     zones: Pointer,
     triggeringLoad: number,
@@ -196,7 +164,6 @@ export interface CoreExports {
     avoidAboveTripped: number,
     flags: number,
   ): void
-  isZoneOpen(zones: Pointer, list: Pointer, index: number): number
   isZoneOpenNow(
     block: Pointer,
     zones: Pointer,
@@ -207,17 +174,6 @@ export interface CoreExports {
     flags: number,
   ): number
   pickZoneAvoiding(
-    block: Pointer,
-    list: Pointer,
-    zones: Pointer,
-    nowMs: number,
-    triggeringLoad: number,
-    avoidAboveTripped: number,
-    limit: number,
-    filterTripped: number,
-    flags: number,
-  ): number
-  leaseZoneAvoiding(
     block: Pointer,
     list: Pointer,
     zones: Pointer,

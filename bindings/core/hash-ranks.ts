@@ -11,7 +11,6 @@ export function ranksByHash(core: Core, texts: readonly string[], seedText?: str
   const { exports } = core
   const bytes = exports.allocate(texts.reduce((most, text) => Math.max(most, mostUtf8(text)), mostUtf8(seedText ?? '')))
   const hashes = exports.allocate(Math.max(texts.length, 1) * 8)
-  const ranks = exports.allocate(texts.length * 4)
   const hash = (text: string, seed: number, at: number) => {
     exports.hashBytes(bytes, writeUtf8(text, core.u8, bytes) - bytes, seed, at)
   }
@@ -24,8 +23,9 @@ export function ranksByHash(core: Core, texts: readonly string[], seedText?: str
   texts.forEach((text, i) => {
     hash(text, seed, hashes + i * 8)
   })
-  exports.rankByHash(hashes, texts.length, ranks)
-  const ranked = Array.from(core.i32.subarray(ranks >>> 2, (ranks >>> 2) + texts.length))
-  for (const pointer of [bytes, hashes, ranks]) exports.release(pointer)
-  return ranked
+  // The low half of each hash, then the high one.
+  const halves = Uint32Array.from(core.i32.subarray(hashes >>> 2, (hashes >>> 2) + texts.length * 2))
+  for (const pointer of [bytes, hashes]) exports.release(pointer)
+  const half = (i: number) => halves[i] as number
+  return texts.map((_, i) => i).sort((a, b) => half(2 * a + 1) - half(2 * b + 1) || half(2 * a) - half(2 * b))
 }

@@ -3,7 +3,7 @@
 import { object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
 import { AVAILABILITY, type AvailabilityOptions, availabilityOf } from './availability.js'
-import { corePolicy } from './engine.js'
+import { corePolicy, leased } from './engine.js'
 import { RULE, ribbonFlags, ribbonStart } from './ribbon-rule.js'
 import { serverStats } from './server-stats.js'
 
@@ -29,8 +29,7 @@ export function availabilityFiltering(options: AvailabilityFilteringOptions = {}
       ...ribbonStart(quirks),
       seesDown: quirks.has('ribbon-ten-probes') || quirks.has('ribbon-best-ignores-alive'),
       recorders: [serverStats()],
-      pick: (core, block, list, nowMs) => core.pickAvailable(block, list, nowMs, limit, tripped, flags),
-      lease: (core, block, list, nowMs) => core.leaseAvailable(block, list, nowMs, limit, tripped, flags),
+      ...leased((core, block, list, nowMs) => core.pickAvailable(block, list, nowMs, limit, tripped, flags)),
     }
   })
 }

@@ -2,7 +2,7 @@
 
 import { object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
-import { corePolicy } from './engine.js'
+import { corePolicy, leased } from './engine.js'
 import { RULE, ribbonFlags, ribbonStart } from './ribbon-rule.js'
 import { serverStats } from './server-stats.js'
 
@@ -25,8 +25,7 @@ export function bestAvailable(options: Record<never, never> = {}): Policy {
       ...ribbonStart(quirks),
       seesDown: quirks.has('ribbon-best-ignores-alive'),
       recorders: [serverStats()],
-      pick: (core, block, list, nowMs) => core.pickBestAvailable(block, list, nowMs, flags),
-      lease: (core, block, list, nowMs) => core.leaseBestAvailable(block, list, nowMs, flags),
+      ...leased((core, block, list, nowMs) => core.pickBestAvailable(block, list, nowMs, flags)),
     }
   })
 }

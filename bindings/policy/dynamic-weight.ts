@@ -3,7 +3,7 @@
 import { duration, object } from '../config/check.js'
 import { msOf } from '../config/duration.js'
 import type { Policy } from '../types/extension.js'
-import { corePolicy, DEFAULT_DECAY_MS } from './engine.js'
+import { corePolicy, DEFAULT_DECAY_MS, leased } from './engine.js'
 import type { Recorder } from './recorder.js'
 
 export interface DynamicWeightOptions {
@@ -57,7 +57,6 @@ export function dynamicWeight(options: DynamicWeightOptions = {}): Policy {
     prepare({ tree }) {
       tree.core.exports.sampleWindows(tree.members.block, Math.ceil(tree.root.length / ALL_RECORDED))
     },
-    pick: (core, block, list, nowMs) => core.pickDynamicWeight(block, list, nowMs, updateMs),
-    lease: (core, block, list, nowMs) => core.leaseDynamicWeight(block, list, nowMs, updateMs),
+    ...leased((core, block, list, nowMs) => core.pickDynamicWeight(block, list, nowMs, updateMs)),
   })
 }

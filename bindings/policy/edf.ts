@@ -2,7 +2,7 @@
 
 import { int32, object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
-import { corePolicy, DEFAULT_DECAY_MS } from './engine.js'
+import { corePolicy, DEFAULT_DECAY_MS, leased } from './engine.js'
 
 export interface EdfOptions {
   /**
@@ -31,7 +31,6 @@ export function edf(options: EdfOptions = {}): Policy {
     weights: 'plan',
     decayMs: DEFAULT_DECAY_MS,
     ...(start !== undefined && { start }),
-    pick: (core, block, list) => core.pickEdf(block, list, 0),
-    lease: (core, block, list) => core.leaseEdf(block, list, 0),
+    ...leased((core, block, list) => core.pickEdf(block, list, 0)),
   })
 }

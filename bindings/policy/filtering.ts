@@ -2,7 +2,7 @@
 
 import { array, number, object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
-import { corePolicy, type Engine } from './engine.js'
+import { corePolicy, type Engine, leased } from './engine.js'
 import { type Passing, type Predicate, type PredicateGiven, predicateOf } from './predicates.js'
 import { RULE, ribbonFlags, ribbonStart } from './ribbon-rule.js'
 import { serverStats } from './server-stats.js'
@@ -68,9 +68,7 @@ export function filtering(options: FilteringOptions = {}): Policy {
       seesDown: quirks.has('ribbon-best-ignores-alive'),
       foreign: steps.some((step) => step.some(({ foreign }) => foreign)),
       recorders: [serverStats()],
-      pick,
-      lease: (core, block, handle, nowMs, request, list) =>
-        core.acquire(block, handle, pick(core, block, handle, nowMs, request, list)),
+      ...leased(pick),
     }
   })
 }

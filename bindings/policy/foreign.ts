@@ -2,7 +2,7 @@
 
 import { ConfigError, show } from '../errors.js'
 import type { Candidates, PickContext, Policy } from '../types/extension.js'
-import { DEFAULT_DECAY_MS, type Engine, type EngineContext, engineOf } from './engine.js'
+import { DEFAULT_DECAY_MS, type Engine, type EngineContext, engineOf, leased } from './engine.js'
 
 /** @throws EVENKEEL_CONFIG for an answer that is no index of the list and not −1 */
 export function pickWith(policy: Policy, list: Candidates, context: PickContext, serviceId: string): number {
@@ -27,9 +27,7 @@ function foreignEngine(policy: Policy, { serviceId, random }: EngineContext): En
     weights: 'draw',
     decayMs: DEFAULT_DECAY_MS,
     foreign: true,
-    pick,
-    lease: (core, block, handle, nowMs, request, list) =>
-      core.acquire(block, handle, pick(core, block, handle, nowMs, request, list)),
+    ...leased(pick),
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
-import { corePolicy, DEFAULT_DECAY_MS } from './engine.js'
+import { corePolicy, DEFAULT_DECAY_MS, leased } from './engine.js'
 
 const check = object({})
 
@@ -20,7 +20,6 @@ export function leastConnections(options: Record<never, never> = {}): Policy {
     timed: false,
     weights: 'plan',
     decayMs: DEFAULT_DECAY_MS,
-    pick: (core, block, list) => core.pickLeastConnections(block, list),
-    lease: (core, block, list) => core.leaseLeastConnections(block, list),
+    ...leased((core, block, list) => core.pickLeastConnections(block, list)),
   })
 }

@@ -3,7 +3,7 @@
 import { number, object, oneOf } from '../config/check.js'
 import { ConfigError } from '../errors.js'
 import type { Policy } from '../types/extension.js'
-import { corePolicy, DEFAULT_DECAY_MS } from './engine.js'
+import { corePolicy, DEFAULT_DECAY_MS, leased } from './engine.js'
 
 export interface LeastRequestOptions {
   /** How many candidates are compared; 2 (default) to 10, as gRPC A48. */
@@ -52,7 +52,6 @@ export function leastRequest(options: LeastRequestOptions = {}): Policy {
   return corePolicy('least-request', {
     ...common,
     weights: 'plan',
-    pick: (core, block, list) => core.pickLeastRequestEnvoy(block, list, choices, bias),
-    lease: (core, block, list) => core.leaseLeastRequestEnvoy(block, list, choices, bias),
+    ...leased((core, block, list) => core.pickLeastRequestEnvoy(block, list, choices, bias)),
   })
 }

@@ -3,7 +3,7 @@
 import { duration, object } from '../config/check.js'
 import { msOf } from '../config/duration.js'
 import type { Policy } from '../types/extension.js'
-import { corePolicy, DEFAULT_DECAY_MS } from './engine.js'
+import { corePolicy, DEFAULT_DECAY_MS, leased } from './engine.js'
 
 export interface LeastResponseTimeOptions {
   /** After this long a latency counts 1/e, in the average and while there are no samples. Default 10 000. */
@@ -35,7 +35,6 @@ export function leastResponseTime(options: LeastResponseTimeOptions = {}): Polic
     weights: 'plan',
     decayMs,
     failureRttMs,
-    pick: (core, block, list, nowMs) => core.pickLeastResponseTime(block, list, nowMs, decayMs, defaultRttMs),
-    lease: (core, block, list, nowMs) => core.leaseLeastResponseTime(block, list, nowMs, decayMs, defaultRttMs),
+    ...leased((core, block, list, nowMs) => core.pickLeastResponseTime(block, list, nowMs, decayMs, defaultRttMs)),
   })
 }

@@ -2,7 +2,7 @@
 
 import { object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
-import { corePolicy, DEFAULT_DECAY_MS, type Engine } from './engine.js'
+import { corePolicy, DEFAULT_DECAY_MS, type Engine, leased } from './engine.js'
 
 const check = object({})
 
@@ -26,8 +26,7 @@ export function random(options: Record<never, never> = {}): Policy {
     return {
       ...plain,
       seesDown: true,
-      pick: (core, block, list) => core.pickRandomUp(block, list),
-      lease: (core, block, list) => core.leaseRandomUp(block, list),
+      ...leased((core, block, list) => core.pickRandomUp(block, list)),
     }
   })
 }

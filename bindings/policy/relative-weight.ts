@@ -3,7 +3,7 @@
 import { duration, number, object } from '../config/check.js'
 import { msOf } from '../config/duration.js'
 import type { Policy } from '../types/extension.js'
-import { corePolicy } from './engine.js'
+import { corePolicy, leased } from './engine.js'
 import type { Recorder } from './recorder.js'
 
 export interface RelativeWeightOptions {
@@ -54,8 +54,7 @@ export function relativeWeight(options: RelativeWeightOptions = {}): Policy {
     weights: 'plan',
     decayMs: halfLifeMs * Math.LOG2E,
     recorders: [paces(halfLifeMs, minVolume)],
-    pick: (core, block, list, nowMs) => core.pickRelativeWeight(block, list, nowMs, halfLifeMs, minVolume),
-    lease: (core, block, list, nowMs) => core.leaseRelativeWeight(block, list, nowMs, halfLifeMs, minVolume),
+    ...leased((core, block, list, nowMs) => core.pickRelativeWeight(block, list, nowMs, halfLifeMs, minVolume)),
   })
 }
 

@@ -6,7 +6,7 @@ import { policyOf } from '../config/names.js'
 import type { CandidateList } from '../service/candidates.js'
 import type { Policy } from '../types/extension.js'
 import type { PolicyName, TypedOptions } from '../types/options.js'
-import { corePolicy, type Engine } from './engine.js'
+import { corePolicy, type Engine, leased } from './engine.js'
 import { hearingFor, subEngineOf } from './foreign.js'
 
 export interface RetryRuleOptions {
@@ -52,9 +52,7 @@ export function retryRule(options: RetryRuleOptions = {}): Policy {
     return {
       ...sub,
       patienceMs,
-      pick,
-      lease: (core, block, handle, nowMs, request, list, tried) =>
-        core.acquire(block, handle, pick(core, block, handle, nowMs, request, list, tried)),
+      ...leased(pick),
     }
   })
   return hearingFor(rule, policy)

@@ -2,7 +2,7 @@
 
 import { int32, object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
-import { corePolicy, DEFAULT_DECAY_MS, type Engine } from './engine.js'
+import { corePolicy, DEFAULT_DECAY_MS, type Engine, leased } from './engine.js'
 import { ribbonFlags, ribbonStart } from './ribbon-rule.js'
 
 export interface RoundRobinOptions {
@@ -42,8 +42,7 @@ export function roundRobin(options: RoundRobinOptions = {}): Policy {
       ...ribbonStart(quirks),
       ...plain,
       seesDown: tenProbes,
-      pick: (core, block, list) => core.pickInTurn(block, list, flags),
-      lease: (core, block, list) => core.leaseInTurn(block, list, flags),
+      ...leased((core, block, list) => core.pickInTurn(block, list, flags)),
     }
   })
 }

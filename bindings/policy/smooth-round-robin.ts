@@ -2,7 +2,7 @@
 
 import { int32, object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
-import { corePolicy, DEFAULT_DECAY_MS } from './engine.js'
+import { corePolicy, DEFAULT_DECAY_MS, leased } from './engine.js'
 
 export interface SmoothRoundRobinOptions {
   /** How far the cycle has gone when the service begins: `start + 1` picks; −1: none, as nginx. Default: random. */
@@ -29,7 +29,6 @@ export function smoothRoundRobin(options: SmoothRoundRobinOptions = {}): Policy 
     weights: 'plan',
     decayMs: DEFAULT_DECAY_MS,
     ...(start !== undefined && { start }),
-    pick: (core, block, list) => core.pickSmooth(block, list),
-    lease: (core, block, list) => core.leaseSmooth(block, list),
+    ...leased((core, block, list) => core.pickSmooth(block, list)),
   })
 }

@@ -2,7 +2,7 @@
 
 import { int32, object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
-import { corePolicy, DEFAULT_DECAY_MS } from './engine.js'
+import { corePolicy, DEFAULT_DECAY_MS, leased } from './engine.js'
 
 export interface StrideOptions {
   /** The counter begins at `start + 1`; −1: at 0. Default: random. */
@@ -31,7 +31,6 @@ export function stride(options: StrideOptions = {}): Policy {
     weights: 'plan',
     decayMs: DEFAULT_DECAY_MS,
     ...(start !== undefined && { start }),
-    pick: (core, block, list) => core.pickStride(block, list),
-    lease: (core, block, list) => core.leaseStride(block, list),
+    ...leased((core, block, list) => core.pickStride(block, list)),
   })
 }

@@ -4,7 +4,7 @@ import { FORMULA_MAX, FORMULA_SUM } from '../../assembly/ribbon-flags.js'
 import { duration, object, oneOf } from '../config/check.js'
 import { msOf } from '../config/duration.js'
 import type { Policy } from '../types/extension.js'
-import { corePolicy } from './engine.js'
+import { corePolicy, leased } from './engine.js'
 import type { Recorder } from './recorder.js'
 import { RULE, ribbonFlags, ribbonStart } from './ribbon-rule.js'
 import { serverStats } from './server-stats.js'
@@ -44,10 +44,9 @@ export function weightedResponseTime(options: WeightedResponseTimeOptions = {}):
       ...ribbonStart(quirks),
       seesDown: quirks.has('ribbon-ten-probes'),
       recorders: quirks.has('ribbon-weights-lifetime') ? [serverStats(), publishedWeights] : [recentTimes(halfMs)],
-      pick: (core, block, handle, nowMs, _request, { tree }) =>
+      ...leased((core, block, handle, nowMs, _request, { tree }) =>
         core.pickByResponseTime(block, handle, tree.root.handle, nowMs, updateMs, halfMs, formula, flags),
-      lease: (core, block, handle, nowMs, _request, { tree }) =>
-        core.leaseByResponseTime(block, handle, tree.root.handle, nowMs, updateMs, halfMs, formula, flags),
+      ),
     }
   })
 }

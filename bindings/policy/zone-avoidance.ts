@@ -3,7 +3,7 @@
 import { object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
 import { AVAILABILITY, type AvailabilityOptions, availabilityOf } from './availability.js'
-import { corePolicy } from './engine.js'
+import { corePolicy, leased } from './engine.js'
 import { RULE, ribbonFlags, ribbonStart } from './ribbon-rule.js'
 import { serverStats } from './server-stats.js'
 import { ZONES, type ZoneOptions, zoneLimitsOf, zonesOf } from './zones.js'
@@ -34,10 +34,9 @@ export function zoneAvoidance(options: ZoneAvoidanceOptions = {}): Policy {
       ...ribbonStart(quirks),
       seesDown: quirks.has('ribbon-best-ignores-alive'),
       recorders: [serverStats()],
-      pick: (core, block, handle, nowMs, _request, { tree }) =>
+      ...leased((core, block, handle, nowMs, _request, { tree }) =>
         core.pickZoneAvoiding(block, handle, zonesOf(tree), nowMs, load, share, limit, tripped, flags),
-      lease: (core, block, handle, nowMs, _request, { tree }) =>
-        core.leaseZoneAvoiding(block, handle, zonesOf(tree), nowMs, load, share, limit, tripped, flags),
+      ),
     }
   })
 }

@@ -6,7 +6,7 @@ import type { CandidateList } from '../service/candidates.js'
 import { prepareFor } from '../service/engines.js'
 import type { Policy } from '../types/extension.js'
 import type { PolicyName, TypedOptions } from '../types/options.js'
-import { corePolicy, type Engine } from './engine.js'
+import { corePolicy, type Engine, leased } from './engine.js'
 import { hearingFor, subEngineOf } from './foreign.js'
 import { ribbonFlags, ribbonStart } from './ribbon-rule.js'
 import { serverStats } from './server-stats.js'
@@ -56,9 +56,7 @@ export function zoneAware(options: ZoneAwareOptions = {}): Policy {
       ...sub,
       timed: true,
       recorders: [...(sub.recorders ?? []), serverStats()],
-      pick,
-      lease: (core, block, handle, nowMs, request, list, tried) =>
-        core.acquire(block, handle, pick(core, block, handle, nowMs, request, list, tried)),
+      ...leased(pick),
     }
   })
   return hearingFor(rule, policy)

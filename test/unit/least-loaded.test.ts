@@ -106,7 +106,7 @@ describe.each(Object.entries(CORES))('%s core', (_, make) => {
 
   it('least connections: n requests that stay open are n/T each', () => {
     const { members, block, list } = subject(core, [5, 3, 2])
-    for (let i = 0; i < 1_000; i++) exports.leaseLeastConnections(block, list)
+    for (let i = 0; i < 1_000; i++) exports.acquire(block, list, exports.pickLeastConnections(block, list))
     expect([0, 1, 2].map((row) => members.inFlightAt(row))).toEqual([500, 300, 200])
   })
 
@@ -176,7 +176,7 @@ describe.each(Object.entries(CORES))('%s core', (_, make) => {
   it('least response time: an unknown one is tried at once, but not flooded', () => {
     const { block, list } = subject(core, [1, 1])
     see(core, block, 0, 20)
-    const next = () => exports.leaseLeastResponseTime(block, list, 0, DECAY_MS, RTT_MS)
+    const next = () => exports.acquire(block, list, exports.pickLeastResponseTime(block, list, 0, DECAY_MS, RTT_MS))
     expect(Array.from({ length: 3 }, next)).toEqual([1, 0, 1])
   })
 
@@ -269,7 +269,9 @@ describe.each(Object.entries(CORES))('%s core', (_, make) => {
     let last = -1
     for (let i = 0; i < 20_000; i++) {
       const row =
-        form === 'envoy' ? exports.leaseLeastRequestEnvoy(block, list, 2, 1) : exports.leaseLeastRequest(block, list, 2)
+        form === 'envoy'
+          ? exports.acquire(block, list, exports.pickLeastRequestEnvoy(block, list, 2, 1))
+          : exports.leaseLeastRequest(block, list, 2)
       run = row === last ? run + 1 : 1
       longest = Math.max(longest, run)
       last = row
