@@ -128,10 +128,10 @@ describe('each bad option is an error that names it', () => {
       /'trust' or \{ protectMs \}/,
     ],
     [
-      'a breaker that no failure trips',
-      service({ instances: ok, serverStats: { connectionFailureThreshold: 0 } }),
+      'a breaker with a threshold below zero',
+      service({ instances: ok, serverStats: { connectionFailureThreshold: -1 } }),
       'services.s.serverStats.connectionFailureThreshold',
-      /a whole number, from 1/,
+      /a whole number, from 0/,
     ],
     [
       'percentiles of no samples',
