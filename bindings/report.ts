@@ -23,6 +23,25 @@ export function guarded<T>(source: object, what: string, callback: () => T): T |
   }
 }
 
+/** As `guarded`, for yes or no: only true is yes. Undefined: it threw, or answered with a promise, which is reported too. */
+export function guardedVerdict(source: object, what: string, callback: () => unknown): boolean | undefined {
+  let threw = true
+  const answer = guarded(source, what, () => {
+    const given = callback()
+    threw = false
+    return given
+  })
+  return threw ? undefined : verdictOf(source, what, answer)
+}
+
+/** Whether the answer is true; undefined for a promise, which is none and is reported once. */
+export function verdictOf(source: object, what: string, answer: unknown): boolean | undefined {
+  if (!isThenable(answer)) return answer === true
+  answer.then(undefined, () => {})
+  reportOnce(source, what, new TypeError('a promise is no answer: true or false is'))
+  return undefined
+}
+
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as PromiseLike<unknown>).then === 'function'
 }

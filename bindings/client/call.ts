@@ -62,7 +62,8 @@ class Call {
     this.#service = service
     this.#outgoing = outgoing
     this.#overrides = overrides
-    this.#retry = overrides.retry === undefined ? settings.retry : overrideRetry(settings.retry, overrides.retry)
+    this.#retry =
+      overrides.retry === undefined ? settings.retry : overrideRetry(settings.retry, overrides.retry, settings.quirks)
     this.#mayRepeat = mayRepeat
     const { sameInstance, nextInstance } = this.#retry
     if (mayRepeat && sameInstance + nextInstance > 0 && isRepeatable(outgoing.request, this.#retry)) outgoing.keepBody()

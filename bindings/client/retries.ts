@@ -2,7 +2,8 @@
 
 import type { Quirks } from '../compat/quirks.js'
 import type { RetrySettings } from '../config/settings.js'
-import { guarded } from '../report.js'
+import { ConfigError } from '../errors.js'
+import { guardedVerdict } from '../report.js'
 import { headerOf } from '../request.js'
 import { isBadArgument } from '../runtime/connection-errors.js'
 import { isWithoutAnswer } from '../runtime/no-answer.js'
@@ -10,6 +11,7 @@ import type { RetryFailure, RetryHandler } from '../types/extension.js'
 import type { ServiceInstance } from '../types/instance.js'
 import type { PickRequest } from '../types/request.js'
 
+import { mayRetry } from './retry-handlers.js'
 /** How an attempt ended that is not what the caller wanted. */
 export type Ending = { response: Response } | { error: unknown }
 
@@ -34,6 +36,7 @@ export class Retries {
   /** Whether there are any left, and both the ending and the request allow one. */
   allow(ending: Ending, request: PickRequest): boolean {
     if (this.#sameLeft + this.#nextLeft === 0) return false
+    if ('error' in ending && ending.error instanceof ConfigError) return false
     if (this.settings.handler !== undefined) return this.#handled(this.settings.handler, ending, request)
     if ('response' in ending)
       return this.#isRetryableStatus(ending.response.status) && isRepeatable(request, this.settings)
@@ -78,7 +81,8 @@ export class Retries {
         ? { status: ending.response.status, method, quirks: this.#quirks }
         : { error: ending.error, method, quirks: this.#quirks }
     const ask = (sameInstance: boolean) =>
-      Boolean(guarded(handler, `retry handler "${handler.name}"`, () => handler.retriable(failure, sameInstance)))
+      guardedVerdict(handler, `retry handler "${handler.name}"`, () => handler.retriable(failure, sameInstance)) ===
+      true
     this.#isForSame = this.#sameLeft > 0 && ask(true)
     this.#isForNext = this.#nextLeft > 0 && ask(false)
     return this.#isForSame || this.#isForNext
@@ -97,16 +101,14 @@ export class Retries {
   #isRetryableError(error: unknown): boolean {
     const { exceptions } = this.settings
     if (exceptions === undefined) return isWithoutAnswer(error)
-    return Boolean(guarded(exceptions, 'retry.exceptions', () => exceptions(error)))
+    return guardedVerdict(exceptions, 'retry.exceptions', () => exceptions(error)) === true
   }
 }
 
-/** Whether a request of this method may be sent again at all. */
+/** Whether a request may be sent again at all. */
 export function isRepeatable(request: PickRequest, { handler, allOperations, methods }: RetrySettings): boolean {
+  if (handler !== undefined) return mayRetry(handler)
   return (
-    handler !== undefined ||
-    allOperations ||
-    methods.includes(request.method as string) ||
-    headerOf(request, 'idempotency-key') !== undefined
+    allOperations || methods.includes(request.method as string) || headerOf(request, 'idempotency-key') !== undefined
   )
 }

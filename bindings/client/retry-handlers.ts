@@ -106,7 +106,17 @@ export function retryHandler(options: RetryHandlerOptions = {}): RetryHandler {
       ? (failure: RetryFailure, sameInstance: boolean) => isRestRetriable(failure, sameInstance, retryOnAllOperations)
       : (failure: RetryFailure, sameInstance: boolean) =>
           retryOnAllOperations && isRetriable(classes, failure, sameInstance)
-  return { name: kind, retriable, trips: (failure) => isTripping(classes, failure) }
+  const handler: RetryHandler = { name: kind, retriable, trips: (failure) => isTripping(classes, failure) }
+  if (kind !== 'rest-client' && !retryOnAllOperations) NEVER.add(handler)
+  return handler
+}
+
+/** Handlers that are known to retry nothing. */
+const NEVER = new WeakSet<RetryHandler>()
+
+/** Whether it may ever say yes: a body need not be kept for one that never does. */
+export function mayRetry(handler: RetryHandler): boolean {
+  return !NEVER.has(handler)
 }
 
 /**
@@ -142,7 +152,7 @@ function isRestRetriable(
 }
 
 function isTripping(classes: Classes, { error, status, quirks }: RetryFailure): boolean {
-  if (error === undefined) return status !== undefined && status === classes.throttled
+  if (status !== undefined && status === classes.throttled) return true
   return has(quirks?.has('ribbon-trips-by-class') ? classes.tripsByClass : classes.trips, error)
 }
 

@@ -74,21 +74,28 @@ export type Quirks = ReadonlySet<QuirkId>
 
 export const NO_QUIRKS: Quirks = new Set()
 
+const GROUPS = { spring: SPRING_QUIRKS, ribbon: RIBBON_QUIRKS } as const
+
+function groupOf(name: unknown): readonly QuirkId[] | undefined {
+  return typeof name === 'string' && Object.hasOwn(GROUPS, name) ? GROUPS[name as keyof typeof GROUPS] : undefined
+}
+
 /** @throws EVENKEEL_CONFIG for an id that is none */
 export function quirksOf(compat: unknown): Quirks {
   if (compat === undefined) return NO_QUIRKS
-  if (compat === 'spring') return new Set(SPRING_QUIRKS)
-  if (compat === 'ribbon') return new Set(RIBBON_QUIRKS)
+  const whole = groupOf(compat)
+  if (whole !== undefined) return new Set(whole)
   if (!Array.isArray(compat)) {
-    throw new ConfigError(`compat must be 'spring', 'ribbon' or an array of quirk ids, not ${show(compat)}`, {
+    throw new ConfigError(`compat must be 'spring', 'ribbon' or an array of these and quirk ids, not ${show(compat)}`, {
       option: 'compat',
     })
   }
   for (const [i, id] of compat.entries()) {
-    if (QUIRKS.includes(id)) continue
-    throw new ConfigError(`compat[${i}]: there is no quirk ${show(id)}; known: ${QUIRKS.join(', ')}`, {
-      option: `compat[${i}]`,
-    })
+    if (groupOf(id) !== undefined || QUIRKS.includes(id)) continue
+    throw new ConfigError(
+      `compat[${i}]: there is no quirk ${show(id)}; known: ${[...Object.keys(GROUPS), ...QUIRKS].join(', ')}`,
+      { option: `compat[${i}]` },
+    )
   }
-  return new Set(compat as QuirkId[])
+  return new Set((compat as (keyof typeof GROUPS | QuirkId)[]).flatMap((id) => groupOf(id) ?? [id as QuirkId]))
 }

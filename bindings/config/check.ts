@@ -1,6 +1,7 @@
 /** @module Checks of options, composed: each throws an EVENKEEL_CONFIG that names the place, the value and what is accepted. */
 
 import { ConfigError, show } from '../errors.js'
+import { MOST_MS } from '../runtime/host.js'
 import { toMs } from './duration.js'
 
 /** Checks a value that was given; undefined is never passed. `where` is its path, as `services.orders.cache.ttlMs`. */
@@ -82,9 +83,6 @@ export function number(range: NumberRange, kind = range.whole ? 'a whole number'
 
 /** Where a 32-bit counter begins. */
 export const int32: Check = number({ least: -(2 ** 31), most: 2 ** 31 - 1, whole: true })
-
-/** The longest time that timers take. */
-const MOST_MS = 2 ** 31 - 1
 
 /** Milliseconds, or a text such as `35s` or `PT5S`. */
 export function duration(least = 0, most = MOST_MS): Check {

@@ -1,4 +1,7 @@
-/** @module The names of policies and suppliers: factories in camelCase, the same in kebab-case as strings and JSON. */
+/**
+ * @module The names of policies, suppliers, pings and retry handlers, as strings and JSON: policies and suppliers are
+ * named as their factories, in kebab-case; pings as theirs without `Ping`; retry handlers by their kind.
+ */
 
 import { retryHandler } from '../client/retry-handlers.js'
 import { ConfigError, show } from '../errors.js'

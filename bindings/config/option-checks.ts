@@ -91,15 +91,26 @@ const RETRY = {
   avoidPreviousInstance: boolean,
 } satisfies Record<keyof RetryOptions, Check>
 
-/** What a retry handler decides. */
-const HANDLED = ['retryOnAllOperations', 'methods', 'statusCodes', 'exceptions'] as const
-const retry: Check = (value, where) => {
-  object(RETRY)(value, where)
-  const { handler, ...rest } = value as RetryOptions
-  const twice = HANDLED.find((name) => rest[name] !== undefined)
-  if (handler === undefined || twice === undefined) return
-  refuse(`${where}.${twice}`, rest[twice], 'left out beside handler, which decides it')
+/** By map: an option that decides by itself what the others would. */
+export const DECIDERS: Readonly<Record<string, { readonly option: string; readonly decided: readonly string[] }>> = {
+  retry: { option: 'handler', decided: ['retryOnAllOperations', 'methods', 'statusCodes', 'exceptions'] },
+  healthCheck: { option: 'ping', decided: ['path', 'port', 'accept'] },
 }
+
+/** An object with these options, of which none is decided twice. */
+function decidedOnce(name: keyof typeof DECIDERS, options: Readonly<Record<string, Check>>): Check {
+  const check = object(options)
+  const { option, decided } = DECIDERS[name] as (typeof DECIDERS)[string]
+  return (value, where) => {
+    check(value, where)
+    const given = value as Record<string, unknown>
+    const twice = decided.find((each) => given[each] !== undefined)
+    if (given[option] === undefined || twice === undefined) return
+    refuse(`${where}.${twice}`, given[twice], `left out beside ${option}, which decides it`)
+  }
+}
+
+const retry = decidedOnce('retry', RETRY)
 
 const forEver = duration(0, Number.POSITIVE_INFINITY)
 
@@ -160,7 +171,7 @@ const SERVICE = {
   preset: text,
   cache: orFalse(object({ ttlMs: duration(), staleMs: forEver })),
   polling: orFalse(object(POLLING)),
-  healthCheck: orFalse(object(HEALTH_CHECK)),
+  healthCheck: orFalse(decidedOnce('healthCheck', HEALTH_CHECK)),
   prime: orFalse(object(PRIME)),
   suppliers: array(undefined, 'suppliers'),
   policy: anything,

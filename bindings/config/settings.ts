@@ -20,7 +20,7 @@ import type {
 import { isObject } from './check.js'
 import { msOf } from './duration.js'
 import { pingOf, policyOf, retryHandlerOf, supplierOf } from './names.js'
-import { checkServiceOptions, discoveryOf } from './option-checks.js'
+import { checkServiceOptions, DECIDERS, discoveryOf } from './option-checks.js'
 import { presetOf } from './presets.js'
 
 export type Origin = 'default' | 'balancer' | 'service'
@@ -198,7 +198,7 @@ export function settingsOf(
     eager: value.eager,
     noInstance: value.noInstance,
     noInstanceStatus: value.noInstanceStatus,
-    retry: retrySettings(value.retry),
+    retry: retrySettings(value.retry, quirks),
     attemptTimeoutMs: msOf(value.attemptTimeoutMs),
     timeoutMs: msOf(value.timeoutMs),
     release: value.release,
@@ -219,13 +219,14 @@ function effective(given: Provenance, settings: Omit<ServiceSettings, 'provenanc
   const values: Record<string, unknown> = {
     ...settings,
     cache: discovery !== undefined && cached && freshness,
-    healthCheck: health === undefined ? false : { ...health, ping: health.ping?.name, refetchMs: freshness.ttlMs },
+    healthCheck: health === undefined ? false : healthInUse(health, freshness.ttlMs),
     polling: settings.polling ?? false,
     prime: settings.prime ?? false,
     retry: retry !== NO_RETRY && {
       ...(given.retry?.value as RetryOptions),
-      methods: retry.methods,
-      ...(retry.handler !== undefined && { handler: retry.handler.name }),
+      ...(retry.handler === undefined
+        ? { retryOnAllOperations: retry.allOperations, methods: retry.methods, statusCodes: retry.statusCodes }
+        : { handler: retry.handler.name }),
       backoff: retry.backoff ?? false,
     },
     suppliers: settings.suppliers.map(({ name }) => name),
@@ -242,6 +243,10 @@ function effective(given: Provenance, settings: Omit<ServiceSettings, 'provenanc
     return [name, { value: read ? values[name] : value, from }]
   })
   return Object.fromEntries(entries)
+}
+
+function healthInUse({ ping, path, port, accept, ...rest }: HealthSettings, refetchMs: number): object {
+  return { ...(ping === undefined ? { path, port, accept } : { ping: ping.name }), ...rest, refetchMs }
 }
 
 /** Options that are told as they were given. */
@@ -272,11 +277,6 @@ const REFETCH_MS = 25_000
 
 function healthSettings(health: HealthCheckOptions, where: string, quirks: Quirks): HealthSettings {
   const intervalMs = msOf(health.intervalMs) ?? 25_000
-  const asked = (['path', 'port', 'accept'] as const).find((option) => health[option] !== undefined)
-  if (health.ping !== undefined && asked !== undefined) {
-    const message = `${where} has a ping and also ${asked}: the ping says what is asked`
-    throw new ConfigError(message, { option: `${where}.${asked}` })
-  }
   // Ribbon's waits for each as long as it takes.
   const isSerial = health.ping !== undefined && quirks.has('ribbon-ping-serial')
   return {
@@ -325,13 +325,17 @@ function serverStatsSettings(given: ServerStatsOptions): ServerStatsSettings {
 }
 
 /** Retry options of one call, over the service's; over the defaults where the service has none. */
-export function overrideRetry(base: RetrySettings, own: RetryOptions | false): RetrySettings {
+export function overrideRetry(base: RetrySettings, own: RetryOptions | false, quirks: Quirks): RetrySettings {
   if (own === false) return NO_RETRY
-  return { ...(base === NO_RETRY ? retrySettings({}) : base), ...definedSettings(own) }
+  const under = base === NO_RETRY ? retrySettings({}, quirks) : base
+  const given = definedSettings(own)
+  const isDecided = DECIDERS.retry?.decided.some((option) => own[option as keyof RetryOptions] !== undefined)
+  return { ...under, ...(isDecided && { handler: undefined }), ...given }
 }
 
 /**
- * Scalars of the service replace the balancer's, maps are merged, lists replaced. A preset, the service's or else the
+ * Scalars of the service replace the balancer's, maps are merged, lists replaced; what decides for other options takes
+ * their place, and the other way round. A preset, the service's or else the
  * balancer's, lies beneath both; what is listed where it is named, or by the service, comes after its suppliers.
  */
 function overlay(
@@ -346,7 +350,7 @@ function overlay(
     for (const [key, said] of Object.entries(layer)) {
       if (said === undefined) continue
       const given = said === true && MAPS.includes(key) ? {} : said
-      value[key] = MAPS.includes(key) && isObject(given) ? { ...asMap(value[key]), ...defined(given) } : given
+      value[key] = MAPS.includes(key) && isObject(given) ? merged(key, asMap(value[key]), defined(given)) : given
       provenance[key] = { value: value[key], from }
     }
   }
@@ -372,6 +376,13 @@ function overlay(
   return { value: value as unknown as Effective, provenance }
 }
 
+/** The outer map over the inner, of which nothing is left that the outer one decides another way. */
+function merged(key: string, inner: object, outer: object): object {
+  const { option = '', decided = [] } = DECIDERS[key] ?? {}
+  const gone = option in outer ? decided : decided.some((name) => name in outer) ? [option] : []
+  return { ...Object.fromEntries(Object.entries(inner).filter(([name]) => !gone.includes(name))), ...outer }
+}
+
 function defaultRetry(quirks: Quirks): RetryOptions {
   return {
     ...DEFAULTS.retry,
@@ -389,9 +400,9 @@ function defined(map: object): object {
   return Object.fromEntries(Object.entries(map).filter(([, value]) => value !== undefined))
 }
 
-function retrySettings(retry: RetryOptions | false): RetrySettings {
+function retrySettings(retry: RetryOptions | false, quirks: Quirks): RetrySettings {
   if (retry === false) return NO_RETRY
-  return { ...NO_RETRY, ...definedSettings(DEFAULTS.retry), ...definedSettings(retry) }
+  return { ...NO_RETRY, ...definedSettings(defaultRetry(quirks)), ...definedSettings(retry) }
 }
 
 function definedSettings(retry: RetryOptions): Partial<RetrySettings> {

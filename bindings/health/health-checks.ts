@@ -9,7 +9,7 @@ import type { HealthSettings } from '../config/settings.js'
 import type { Gate } from '../discovery/list-source.js'
 import { isSameInstance } from '../instance.js'
 import { reportOnce } from '../report.js'
-import { isWorkers, startTimer } from '../runtime/host.js'
+import { isWorkers, MOST_MS, startTimer } from '../runtime/host.js'
 import { holding, waitFor } from '../runtime/wait.js'
 import type { FetchLike, ServiceInstance } from '../types/instance.js'
 import type { WaitOptions } from '../types/request.js'
@@ -37,9 +37,6 @@ export interface HealthHost {
   /** An instance was a candidate and is none any more (`reason`), or is one again. */
   turned(instance: ServiceInstance, reason: string | undefined): void
 }
-
-/** The longest time that timers take. */
-const MOST_MS = 2 ** 31 - 1
 
 export class HealthChecks implements Gate {
   readonly meter = new CheckMeter()

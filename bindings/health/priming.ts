@@ -7,7 +7,7 @@ import type { Quirks } from '../compat/quirks.js'
 import type { PrimeSettings } from '../config/settings.js'
 import type { Gate } from '../discovery/list-source.js'
 import { isSameInstance } from '../instance.js'
-import { isWorkers, startTimer } from '../runtime/host.js'
+import { isWorkers, MOST_MS, startTimer } from '../runtime/host.js'
 import { holding, waitFor } from '../runtime/wait.js'
 import type { FetchLike, ServiceInstance } from '../types/instance.js'
 import type { WaitOptions } from '../types/request.js'
@@ -181,13 +181,19 @@ export class Priming implements Gate {
     entry.reason = reason
     const isLast = entry.failed >= attempts
     if (isLast && this.#host.quirks.has('ribbon-prime-ready-on-failure')) return this.#succeeded(entry)
-    entry.stop = startTimer(() => this.#again(entry, isLast), isLast ? totalMs : pauseMs * entry.failed)
+    entry.stop = startTimer(
+      () => this.#again(entry, isLast),
+      isLast ? totalMs : Math.min(pauseMs * entry.failed, MOST_MS),
+    )
     if (isLast) this.#settle()
   }
 
   /** @param anew its attempts were used up, and begin from the first */
   #again(entry: Entry, anew: boolean): void {
-    if (anew) entry.failed = 0
+    if (anew) {
+      entry.failed = 0
+      entry.reason = undefined
+    }
     this.#due.push(entry)
     this.#tryDue()
   }

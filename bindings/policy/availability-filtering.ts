@@ -4,7 +4,7 @@ import { object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
 import { AVAILABILITY, type AvailabilityOptions, availabilityOf } from './availability.js'
 import { corePolicy, leased } from './engine.js'
-import { RULE, ribbonFlags, ribbonStart } from './ribbon-rule.js'
+import { RULE, ribbonDown, ribbonFlags, ribbonStart } from './ribbon-rule.js'
 import { serverStats } from './server-stats.js'
 
 export type AvailabilityFilteringOptions = AvailabilityOptions
@@ -27,7 +27,9 @@ export function availabilityFiltering(options: AvailabilityFilteringOptions = {}
     return {
       ...RULE,
       ...ribbonStart(quirks),
-      seesDown: quirks.has('ribbon-ten-probes') || quirks.has('ribbon-best-ignores-alive'),
+      ...(quirks.has('ribbon-ten-probes') && { seesDown: true }),
+      ...ribbonDown(quirks),
+      breakers: tripped === 1,
       recorders: [serverStats()],
       ...leased((core, block, list, nowMs) => core.pickAvailable(block, list, nowMs, limit, tripped, flags)),
     }

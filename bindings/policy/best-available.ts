@@ -3,7 +3,7 @@
 import { object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
 import { corePolicy, leased } from './engine.js'
-import { RULE, ribbonFlags, ribbonStart } from './ribbon-rule.js'
+import { RULE, ribbonDown, ribbonFlags, ribbonStart } from './ribbon-rule.js'
 import { serverStats } from './server-stats.js'
 
 const check = object({})
@@ -23,7 +23,8 @@ export function bestAvailable(options: Record<never, never> = {}): Policy {
     return {
       ...RULE,
       ...ribbonStart(quirks),
-      seesDown: quirks.has('ribbon-best-ignores-alive'),
+      ...ribbonDown(quirks),
+      breakers: true,
       recorders: [serverStats()],
       ...leased((core, block, list, nowMs) => core.pickBestAvailable(block, list, nowMs, flags)),
     }

@@ -26,6 +26,12 @@ export interface Engine {
   readonly walksOn?: boolean
   /** Goes by who is down by itself: the list keeps those whose check failed, marked in the core. */
   readonly seesDown?: boolean
+  /** And may choose one of them. */
+  readonly picksDown?: boolean
+  /** Passes over instances, or zones, for their open breakers. */
+  readonly breakers?: boolean
+  /** Goes by metadata `zone`. */
+  readonly zones?: boolean
   /** A pick may run a function of the user's, which may do anything to the service. */
   readonly foreign?: boolean
   /** Lays out a table of each list's instances before it picks. */

@@ -4,7 +4,7 @@ import { array, number, object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
 import { corePolicy, type Engine, leased } from './engine.js'
 import { type Passing, type Predicate, type PredicateGiven, predicateOf } from './predicates.js'
-import { RULE, ribbonFlags, ribbonStart } from './ribbon-rule.js'
+import { RULE, ribbonDown, ribbonFlags, ribbonStart } from './ribbon-rule.js'
 import { serverStats } from './server-stats.js'
 
 export type { PredicateFunction, PredicateView } from './predicates.js'
@@ -49,6 +49,8 @@ export function filtering(options: FilteringOptions = {}): Policy {
     allOf(options.predicates ?? [], 'filtering.predicates'),
     ...(options.fallbacks ?? [[]]).map((each, i) => allOf(each, `filtering.fallbacks[${i}]`)),
   ]
+  const has = (quality: 'breakers' | 'zones' | 'foreign') =>
+    steps.flat().some((predicate) => predicate[quality] === true)
   return corePolicy('filtering', ({ quirks }) => {
     const flags = ribbonFlags(quirks)
     const pick: Engine['pick'] = (core, block, _handle, nowMs, request, list) => {
@@ -65,8 +67,10 @@ export function filtering(options: FilteringOptions = {}): Policy {
     return {
       ...RULE,
       ...ribbonStart(quirks),
-      seesDown: quirks.has('ribbon-best-ignores-alive'),
-      foreign: steps.some((step) => step.some(({ foreign }) => foreign)),
+      ...ribbonDown(quirks),
+      breakers: has('breakers'),
+      zones: has('zones'),
+      foreign: has('foreign'),
       recorders: [serverStats()],
       ...leased(pick),
     }

@@ -2,6 +2,7 @@
 
 import { object, refuse } from '../config/check.js'
 import type { CoreExports, Pointer } from '../core/exports.js'
+import { verdictOf } from '../report.js'
 import type { CandidateList } from '../service/candidates.js'
 import type { Candidates } from '../types/extension.js'
 import type { ServiceInstance } from '../types/instance.js'
@@ -39,7 +40,10 @@ export interface Passing {
 }
 
 export interface Predicate {
-  readonly foreign: boolean
+  /** As an engine's. */
+  readonly foreign?: boolean
+  readonly breakers?: boolean
+  readonly zones?: boolean
   /** Those of the indexes that pass. */
   pass(indexes: readonly number[], passing: Passing): number[]
 }
@@ -62,14 +66,17 @@ function foreignPredicate(passes: PredicateFunction): Predicate {
   return {
     foreign: true,
     pass: (indexes, { list, request, nowMs }) =>
-      indexes.filter((index) => passes(list.instance(index), { request, nowMs, candidates: list, index })),
+      indexes.filter((index) => {
+        const view = { request, nowMs, candidates: list, index }
+        return verdictOf(passes, 'a predicate of filtering', passes(list.instance(index), view)) === true
+      }),
   }
 }
 
 function availability(options: AvailabilityOptions): Predicate {
   const { limit, tripped } = availabilityOf(options)
   return {
-    foreign: false,
+    breakers: tripped === 1,
     pass: (indexes, { core, block, list, nowMs }) =>
       indexes.filter((index) => core.isAvailable(block, list.rowAt(index), nowMs, limit, tripped)),
   }
@@ -78,7 +85,8 @@ function availability(options: AvailabilityOptions): Predicate {
 function zoneAvoidance(options: ZoneOptions): Predicate {
   const { load, share } = zoneLimitsOf(options)
   return {
-    foreign: false,
+    breakers: true,
+    zones: true,
     pass(indexes, { core, block, list, nowMs, flags }) {
       const zones = zonesOf(list.tree)
       core.judgeZones(block, zones, nowMs, load, share, flags)

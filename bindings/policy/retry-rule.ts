@@ -52,6 +52,7 @@ export function retryRule(options: RetryRuleOptions = {}): Policy {
     return {
       ...sub,
       patienceMs,
+      picksDown: false,
       ...leased(pick),
     }
   })

@@ -34,3 +34,8 @@ export function ribbonStart(quirks: Quirks): { start?: number } {
 
 /** Ribbon's rules know no weights: the core lays none out for them. */
 export const RULE = { timed: true, weights: 'plan', decayMs: DEFAULT_DECAY_MS } as const
+
+/** Rules that take the dead for candidates by the quirk. */
+export function ribbonDown(quirks: Quirks): { seesDown?: true; picksDown?: true } {
+  return quirks.has('ribbon-best-ignores-alive') ? { seesDown: true, picksDown: true } : {}
+}

@@ -24,8 +24,9 @@ import { isCircuitTrippingBy } from '../client/retry-handlers.js'
 import { NO_QUIRKS, type Quirks } from '../compat/quirks.js'
 import type { Core } from '../core/core.js'
 import type { CoreExports, Pointer } from '../core/exports.js'
-import { guarded } from '../report.js'
+import { guardedVerdict } from '../report.js'
 import type { ServerStats } from '../types/answers.js'
+import type { RetryHandler } from '../types/extension.js'
 import type { Outcome } from '../types/request.js'
 import type { Ended, Recorder } from './recorder.js'
 import { NO_PERCENTILES, PercentilesPublisher } from './response-percentiles.js'
@@ -41,7 +42,7 @@ export interface ServerStatsSettings {
   readonly requestWindowMs: number
   /** Undefined: none are kept. */
   readonly percentiles: { readonly samples: number; readonly periodMs: number } | undefined
-  /** Which outcomes count for the breaker; undefined: no answer, and 503. */
+  /** Which outcomes count for the breaker; undefined: what the retry handler says, else `isCircuitTripping`. */
   readonly trips: ((outcome: Outcome) => boolean) | undefined
 }
 
@@ -62,10 +63,10 @@ export const RIBBON_PERCENTILES = { samples: 1_000, periodMs: 1_000 }
 
 const SERVER_STATS = 'server-stats'
 
-/** A breaker has tripped, or closed with an answer. */
+/** A breaker keeps requests out from now on, or closed with an answer. */
 export interface BreakerTurn {
   readonly row: number
-  /** How long it keeps requests out; 0: it has closed. */
+  /** How long it does; 0: it has closed. */
   readonly forMs: number
 }
 
@@ -80,12 +81,15 @@ export class ServerStatsRecorder implements Recorder {
   /** Since the service last took them: it tells of them, and what the core holds must not refer to it. */
   readonly turned: BreakerTurn[] = []
   readonly #quirks: Quirks
+  readonly #handler: RetryHandler | undefined
   /** By row; an instance's first request brings its own. */
   readonly #publishers: PercentilesPublisher[] = []
 
-  constructor(settings: ServerStatsSettings, quirks: Quirks = NO_QUIRKS) {
+  /** @param handler says what trips a breaker where the settings don't */
+  constructor(settings: ServerStatsSettings, quirks: Quirks = NO_QUIRKS, handler?: RetryHandler) {
     this.settings = settings
     this.#quirks = quirks
+    this.#handler = handler
   }
 
   open(core: CoreExports, block: Pointer): void {
@@ -112,8 +116,13 @@ export class ServerStatsRecorder implements Recorder {
 
   ended(core: CoreExports, block: Pointer, row: number, { outcome, latencyMs, nowMs }: Ended): void {
     if (latencyMs >= 0 && latencyMs < Number.POSITIVE_INFINITY) this.#publishers[row]?.add(latencyMs, nowMs)
-    const forMs = core.endRequest(block, row, nowMs, latencyMs, this.#verdictOf(outcome))
-    if (forMs !== 0) this.turned.push({ row, forMs: forMs === BREAKER_CLOSED ? 0 : forMs })
+    const verdict = this.#verdictOf(outcome)
+    const turn = core.endRequest(block, row, nowMs, latencyMs, verdict)
+    if (turn === BREAKER_CLOSED) this.turned.push({ row, forMs: 0 })
+    if (verdict !== VERDICT_TRIPS) return
+    // To the microsecond: a moment on the clock and back is not exact.
+    const forMs = turn || Math.round((core.trippedUntil(block, row) - nowMs) * 1000) / 1000
+    if (forMs > 0) this.turned.push({ row, forMs })
   }
 
   /** Only while it is recorded. */
@@ -158,8 +167,18 @@ export class ServerStatsRecorder implements Recorder {
   }
 
   #trips(outcome: Outcome): boolean {
+    return this.#said(outcome) ?? isCircuitTrippingBy(this.#quirks, outcome)
+  }
+
+  /** Undefined: nobody has an answer. */
+  #said(outcome: Outcome): boolean | undefined {
     const { trips } = this.settings
-    if (trips === undefined) return isCircuitTrippingBy(this.#quirks, outcome)
-    return guarded(trips, 'the function serverStats.trips', () => trips(outcome)) === true
+    if (trips !== undefined) return guardedVerdict(trips, 'the function serverStats.trips', () => trips(outcome))
+    const handler = this.#handler
+    const { error, status } = outcome
+    const quirks = this.#quirks
+    if (handler === undefined) return undefined
+    if (error === undefined && (status ?? 0) < 400) return false
+    return guardedVerdict(handler, `retry handler "${handler.name}"`, () => handler.trips({ error, status, quirks }))
   }
 }

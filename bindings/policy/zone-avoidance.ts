@@ -4,7 +4,7 @@ import { object } from '../config/check.js'
 import type { Policy } from '../types/extension.js'
 import { AVAILABILITY, type AvailabilityOptions, availabilityOf } from './availability.js'
 import { corePolicy, leased } from './engine.js'
-import { RULE, ribbonFlags, ribbonStart } from './ribbon-rule.js'
+import { RULE, ribbonDown, ribbonFlags, ribbonStart } from './ribbon-rule.js'
 import { serverStats } from './server-stats.js'
 import { ZONES, type ZoneOptions, zoneLimitsOf, zonesOf } from './zones.js'
 
@@ -32,7 +32,9 @@ export function zoneAvoidance(options: ZoneAvoidanceOptions = {}): Policy {
     return {
       ...RULE,
       ...ribbonStart(quirks),
-      seesDown: quirks.has('ribbon-best-ignores-alive'),
+      ...ribbonDown(quirks),
+      breakers: true,
+      zones: true,
       recorders: [serverStats()],
       ...leased((core, block, handle, nowMs, _request, { tree }) =>
         core.pickZoneAvoiding(block, handle, zonesOf(tree), nowMs, load, share, limit, tripped, flags),

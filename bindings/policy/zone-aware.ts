@@ -11,7 +11,7 @@ import { hearingFor, subEngineOf } from './foreign.js'
 import { ribbonFlags, ribbonStart } from './ribbon-rule.js'
 import { serverStats } from './server-stats.js'
 import { ZoneSlots } from './zone-slots.js'
-import { ZONES, type ZoneOptions, zoneColumnOf, zoneLimitsOf, zonesOf } from './zones.js'
+import { allZonesColumnOf, allZonesOf, ZONES, type ZoneOptions, zoneLimitsOf } from './zones.js'
 
 export interface ZoneAwareOptions extends ZoneOptions {
   /** The policy that picks, in any of its forms. Default zone avoidance, as in Spring. */
@@ -23,7 +23,8 @@ const check = object({ policy: anything, ...ZONES })
 /**
  * Another policy over everything, as long as all zones can be used. When one is left out (as `zoneAvoidance` has it),
  * one of the others is drawn by its number of instances, and the policy picks within it, with a rotation of its own for
- * each zone, which refreshes don't set back. If that gives nobody, the policy picks from everything.
+ * each zone, which refreshes don't set back. If that gives nobody, the policy picks from everything. Instances without
+ * a zone are one together, `unknown`.
  * Use it for lists over several zones that can each bear the load. Breaks where one zone can't bear that of another.
  * @see Ribbon 2.7 ZoneAwareLoadBalancer
  * @example zoneAware({ policy: 'round-robin' })
@@ -37,7 +38,7 @@ export function zoneAware(options: ZoneAwareOptions = {}): Policy {
     const flags = ribbonFlags(context.quirks)
     const slots = new ZoneSlots(ribbonStart(context.quirks).start ?? -1)
     const pick: Engine['pick'] = (core, block, handle, nowMs, request, list, tried) => {
-      const zone = core.drawZone(block, zonesOf(list.tree), nowMs, load, share, flags)
+      const zone = core.drawZone(block, allZonesOf(list.tree), nowMs, load, share, flags)
       if (zone > 0) {
         const { indexes, part } = list.part(zone, () => indexesOf(list, zone))
         prepareFor(sub, part)
@@ -55,6 +56,8 @@ export function zoneAware(options: ZoneAwareOptions = {}): Policy {
     return {
       ...sub,
       timed: true,
+      breakers: true,
+      zones: true,
       recorders: [...(sub.recorders ?? []), serverStats()],
       ...leased(pick),
     }
@@ -64,7 +67,7 @@ export function zoneAware(options: ZoneAwareOptions = {}): Policy {
 
 function indexesOf(list: CandidateList, zone: number): number[] {
   const { tree } = list
-  const column = zoneColumnOf(tree).pointer >>> 2
+  const column = allZonesColumnOf(tree).pointer >>> 2
   const { i32 } = tree.core
   return list.instances.flatMap((_, index) => (i32[column + list.positionAt(index)] === zone ? [index] : []))
 }

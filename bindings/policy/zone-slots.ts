@@ -2,8 +2,9 @@
 
 import type { CoreExports, Pointer } from '../core/exports.js'
 import type { CandidateTree } from '../service/candidates.js'
-import { zoneColumnOf } from './zones.js'
+import { allZonesColumnOf } from './zones.js'
 
+/** Of one service: each has an engine of its own, and with it these. */
 export class ZoneSlots {
   readonly #start: number
   #byName = new Map<string, number>()
@@ -23,7 +24,7 @@ export class ZoneSlots {
   }
 
   #arrange(core: CoreExports, block: Pointer, tree: CandidateTree): void {
-    const { ids } = zoneColumnOf(tree)
+    const { ids } = allZonesColumnOf(tree)
     const kept = new Map([...this.#byName].filter(([name]) => ids.has(name)))
     const taken = new Set(kept.values())
     core.reserveZoneTurns(block, ids.size)

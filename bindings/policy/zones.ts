@@ -24,17 +24,39 @@ export function zoneLimitsOf({ triggeringLoad = 0.2, avoidAboveTripped = 0.99999
   return { load: triggeringLoad, share: avoidAboveTripped }
 }
 
-/** Interned ids of the zones that the list names, from 1 in the order in which it first names them. */
-export function zoneColumnOf(tree: CandidateTree): ReturnType<CandidateTree['column']> {
-  return tree.column('zone', zoneOf)
+/** The snapshot in the core of the zones that the list names, one for all lists of the tree: who has none is in none. */
+export function zonesOf(tree: CandidateTree): Pointer {
+  return snapshotOf(tree, 'zones', zoneOf)
 }
 
-/** Their snapshot in the core, one for all lists of the tree. */
-export function zonesOf(tree: CandidateTree): Pointer {
-  return tree.keep('zones', () => {
-    const { pointer, ids } = zoneColumnOf(tree)
+/** As `zonesOf`, with one zone more of those that have none: so everybody is in one. */
+export function allZonesOf(tree: CandidateTree): Pointer {
+  return snapshotOf(tree, ALL_ZONES, zoneOrUnknown)
+}
+
+/** Interned ids of `allZonesOf`, from 1 in the order in which the list first names them. */
+export function allZonesColumnOf(tree: CandidateTree): ReturnType<CandidateTree['column']> {
+  return tree.column(ALL_ZONES, zoneOrUnknown)
+}
+
+const ALL_ZONES = 'all zones'
+
+function snapshotOf(
+  tree: CandidateTree,
+  name: string,
+  read: (instance: ServiceInstance) => string | undefined,
+): Pointer {
+  return tree.keep(name, () => {
+    const { pointer, ids } = tree.column(name, read)
     return tree.core.exports.createZones(tree.root.handle, pointer, ids.size)
   })
+}
+
+/** Ribbon's Server.UNKNOWN_ZONE, in its keys' lower case. */
+const UNKNOWN_ZONE = 'unknown'
+
+export function zoneOrUnknown(instance: ServiceInstance): string {
+  return zoneOf(instance) ?? UNKNOWN_ZONE
 }
 
 /** Ribbon's keys are in lower case. */

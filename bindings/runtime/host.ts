@@ -19,6 +19,9 @@ export function defaultClock(): () => number {
   return typeof performance === 'object' ? () => performance.now() : () => Date.now()
 }
 
+/** The longest time that timers take. */
+export const MOST_MS = 2 ** 31 - 1
+
 /** A timer that keeps no process alive. */
 export function startTimer(callback: () => void, ms: number): () => void {
   const timer: unknown = setTimeout(callback, ms)

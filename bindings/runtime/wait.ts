@@ -4,6 +4,7 @@ import { duration, isObject, refuse } from '../config/check.js'
 import { msOf } from '../config/duration.js'
 import { TimeoutError } from '../errors.js'
 import type { WaitOptions } from '../types/request.js'
+import { MOST_MS } from './host.js'
 
 /**
  * Settles as `promise` does, unless the signal aborts first (its reason) or the time is up (EVENKEEL_TIMEOUT).
@@ -51,9 +52,6 @@ export function checkWait({ signal, timeoutMs }: WaitOptions): void {
 function isSignal(value: unknown): value is AbortSignal {
   return isObject(value) && typeof value.aborted === 'boolean' && typeof value.addEventListener === 'function'
 }
-
-/** The longest time that timers take. */
-const MOST_MS = 2 ** 31 - 1
 
 /** As `wait`, which only timers that keep no process alive may bring to an end; somebody who waits for it does. */
 export async function holding<T>(wait: Promise<T>): Promise<T> {

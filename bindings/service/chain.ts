@@ -25,6 +25,8 @@ export class Chain {
   readonly retries: RetryAwareness
   /** Of the stages that go by what the instances did, the shortest; infinite: there are none. */
   readonly periodMs: number
+  /** A stage goes by open breakers. */
+  readonly breakers: boolean
   readonly #stages: readonly Stage[]
   /** The first stages, as far as they depend on no request: their outcome is kept for the whole tree. */
   readonly #fixed: number
@@ -50,6 +52,7 @@ export class Chain {
     this.#hearing = stages.filter((stage) => stage.selected !== undefined)
     this.hears = this.#hearing.length > 0
     this.periodMs = Math.min(...stages.map((stage) => stage.periodMs ?? Number.POSITIVE_INFINITY))
+    this.breakers = stages.some((stage) => stage.breakers === true)
     this.foreign = stages.some((stage) => stage.foreign)
     this.#fixed = fixedOf(stages)
     const walked = stages.slice(this.#fixed)

@@ -83,7 +83,7 @@ export class Drains {
 
 export const DRAINED = 'drained'
 
-/** The chain's first stage. */
+/** The chain's stage of who is drained. */
 export function drainedStage(drains: Drains): Stage {
   return {
     name: DRAINED,

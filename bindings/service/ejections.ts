@@ -1,14 +1,29 @@
-/** @module Which instances are left out as ill, since when, and who is told of it. */
+/** @module Which instances are left out as ill, for what reasons and since when, and who is told of it. */
 
 import type { ServiceInstance } from '../types/instance.js'
 import type { Events } from './events.js'
 import type { Timeline } from './timeline.js'
 
+/** What keeps an instance out: its checks, or its breaker. */
+type Cause = 'health' | 'breaker'
+
+interface Ejection {
+  /** When the first of the causes that hold began. */
+  sinceMs: number
+  readonly causes: Map<Cause, { readonly forMs: number; readonly untilMs: number }>
+}
+
+/**
+ * An instance is out while any cause holds. `eject` is told when the first begins, and again when a breaker that is the
+ * only one stays open for another time than was told; `restore` when the last has ended. A breaker whose time is over
+ * keeps nobody out, but ends with an answer only.
+ */
 export class Ejections {
   readonly #clock: () => number
   readonly #timeline: Timeline
   readonly #events: Events
-  readonly #since = new Map<string, number>()
+  /** By instance id. */
+  readonly #ejections = new Map<string, Ejection>()
 
   constructor(clock: () => number, timeline: Timeline, events: Events) {
     this.#clock = clock
@@ -16,39 +31,46 @@ export class Ejections {
     this.#events = events
   }
 
-  /** @param forMs until it is looked at again */
-  eject(instance: ServiceInstance, reason: string, forMs: number): void {
+  /** @param forMs of a check until it is made again, of a breaker until it lets requests through */
+  eject(instance: ServiceInstance, cause: Cause, reason: string, forMs: number): void {
+    const { instanceId } = instance
     const nowMs = this.#clock()
-    this.#since.set(instance.instanceId, nowMs)
-    this.#timeline.add(instance.instanceId, nowMs, 'ejected')
+    const ejection = this.#ejections.get(instanceId) ?? { sinceMs: nowMs, causes: new Map() }
+    this.#ejections.set(instanceId, ejection)
+    const { causes } = ejection
+    const wasOut = isOut(ejection, nowMs)
+    const before = causes.get(cause)
+    causes.set(cause, { forMs, untilMs: cause === 'health' ? Number.POSITIVE_INFINITY : nowMs + forMs })
+    if (!wasOut) ejection.sinceMs = nowMs
+    else if (before?.forMs === forMs || causes.size > (before === undefined ? 0 : 1)) return
+    this.#timeline.add(instanceId, nowMs, 'ejected')
     this.#events.emit('eject', { instance, reason, forMs })
   }
 
-  restore(instance: ServiceInstance): void {
-    this.#since.delete(instance.instanceId)
-    this.#timeline.add(instance.instanceId, this.#clock(), 'restored')
+  /** The cause is no more. */
+  restore(instance: ServiceInstance, cause: Cause): void {
+    const { instanceId } = instance
+    const nowMs = this.#clock()
+    const ejection = this.#ejections.get(instanceId)
+    if (ejection === undefined || !ejection.causes.delete(cause) || isOut(ejection, nowMs)) return
+    this.#ejections.delete(instanceId)
+    this.#timeline.add(instanceId, nowMs, 'restored')
     this.#events.emit('restore', { instance })
-  }
-
-  /** Its breaker tripped: what goes by breakers leaves it out for this long, and then tries it again. */
-  trip(instance: ServiceInstance, reason: string, forMs: number): void {
-    this.#timeline.add(instance.instanceId, this.#clock(), 'ejected')
-    this.#events.emit('eject', { instance, reason, forMs })
-  }
-
-  /** Its breaker closed with an answer. */
-  close(instance: ServiceInstance): void {
-    if (!this.#since.has(instance.instanceId)) this.restore(instance)
   }
 
   /** These have left the list. */
   forget(instances: readonly ServiceInstance[]): void {
-    for (const { instanceId } of instances) this.#since.delete(instanceId)
+    for (const { instanceId } of instances) this.#ejections.delete(instanceId)
   }
 
   /** How long it has been left out; 0: it is not. */
   forMs(instanceId: string, nowMs: number): number {
-    const since = this.#since.get(instanceId)
-    return since === undefined ? 0 : nowMs - since
+    const ejection = this.#ejections.get(instanceId)
+    return ejection !== undefined && isOut(ejection, nowMs) ? nowMs - ejection.sinceMs : 0
   }
+}
+
+function isOut({ causes }: Ejection, nowMs: number): boolean {
+  for (const { untilMs } of causes.values()) if (untilMs > nowMs) return true
+  return false
 }

@@ -11,6 +11,9 @@ import type { CandidateList } from './candidates.js'
 export class Engines {
   /** What is recorded of every lease. */
   readonly recorders: Recorder[] = []
+  /** One that was asked for goes by open breakers, or by zones. */
+  breakers = false
+  zones = false
   readonly context: EngineContext
   readonly #core: Core
   readonly #block: Pointer
@@ -30,6 +33,8 @@ export class Engines {
     if (this.#engines.has(policy)) return this.#engines.get(policy)
     const engine = engineOf(policy, this.context)
     this.#engines.set(policy, engine)
+    if (engine?.breakers) this.breakers = true
+    if (engine?.zones) this.zones = true
     for (const recorder of engine?.recorders ?? []) this.record(recorder)
     return engine
   }

@@ -16,13 +16,13 @@ export function explain(service: BalancedService, tree: CandidateTree, request: 
   const found = tree.root.length
   const steps = [...chain.steps(tree, request)]
   const before = steps.at(-1)?.list ?? tree.root
-  let candidates = before.instances
   if (request.previous?.length && chain.retries.avoidPrevious) {
     const step = chain.withoutPrevious(tree, before, request)
     steps.push(step)
-    candidates = step.list.instances
     if (step.list !== before) tree.retire(step.list)
   }
+  const { list } = steps.at(-1) ?? { list: before }
+  const candidates = list.instances.filter((_, index) => !service.picker.passesOver(list, index))
   const layers = layersOf(service, found, steps)
   return {
     serviceId: service.serviceId,
@@ -62,12 +62,15 @@ export function layersOf(service: BalancedService, found: number, steps: readonl
   return layers
 }
 
-function excludedBy({ health, priming }: BalancedService, step: Step): Explanation['excluded'] {
-  if (step.list === step.from) return []
-  const kept = new Set(step.list.instances)
-  const own = step.stage === HEALTH_CHECK ? health : step.stage === PRIMED ? priming : undefined
+function excludedBy({ health, priming, picker }: BalancedService, step: Step): Explanation['excluded'] {
+  const isCheck = step.stage === HEALTH_CHECK
+  if (step.list === step.from && !isCheck) return []
+  const { list } = step
+  // A check may leave in the list, marked, whom the policy passes over.
+  const kept = new Set(list.instances.filter((_, index) => !(isCheck && picker.passesOver(list, index))))
+  const own = isCheck ? health : step.stage === PRIMED ? priming : undefined
   return step.from.instances
-    .filter((instance) => !kept.has(instance))
+    .filter((instance, index) => !kept.has(instance) && (isCheck || !picker.passesOver(step.from, index)))
     .map((instance) => ({
       instanceId: instance.instanceId,
       by: step.stage,
@@ -75,10 +78,10 @@ function excludedBy({ health, priming }: BalancedService, step: Step): Explanati
     }))
 }
 
-/** Metadata that only a supplier gives a meaning. */
+/** Metadata that only these suppliers give a meaning, and for zones the policies that go by them. */
 const MEANT_FOR: Record<string, readonly [string, ...string[]]> = {
   weight: ['weighted'],
-  zone: ['zone-preference', 'zone-affinity'],
+  zone: ['zone-preference', 'zone-affinity', 'zone-aware'],
   hint: ['hint'],
   API_VERSION: ['api-version'],
   canary: ['canary'],
@@ -98,10 +101,12 @@ function notesOnPolicy({ picker, settings }: BalancedService, candidates: number
 function notesOn(service: BalancedService, steps: readonly Step[]): string[] {
   const notes: string[] = []
   const instances = service.instances()
-  const suppliers = new Set(service.settings.suppliers.map(({ name }) => name))
+  const { picker } = service
+  const meaning = new Set(service.settings.suppliers.map(({ name }) => name))
+  if (picker.engines.zones) meaning.add('zone-aware')
   for (const [key, meant] of Object.entries(MEANT_FOR)) {
     const count = instances.filter(({ metadata }) => metadata[key] !== undefined).length
-    if (count > 0 && !meant.some((supplier) => suppliers.has(supplier))) {
+    if (count > 0 && !meant.some((name) => meaning.has(name))) {
       notes.push(
         `${count} of ${instances.length} instances have ${key} metadata, but "${meant[0]}" is not among the suppliers`,
       )
@@ -120,6 +125,7 @@ function notesOn(service: BalancedService, steps: readonly Step[]): string[] {
   for (const id of service.drains.ids()) {
     if (!instances.some(({ instanceId }) => instanceId === id)) notes.push(`"${id}" is drained and not in the list`)
   }
+  if (picker.goesByBreakers) notes.push(...openBreakers(service))
   const { source } = service
   if (source.lastError !== undefined && source.listed) {
     const isEmptied = service.settings.quirks.has('discovery-failure-empties')
@@ -131,4 +137,14 @@ function notesOn(service: BalancedService, steps: readonly Step[]): string[] {
     notes.push(`the registry lists nobody since ${sinceMs} ms; the last list is kept for ${leftMs} ms`)
   }
   return notes
+}
+
+function openBreakers({ picker, roster: { members }, clock }: BalancedService): string[] {
+  const nowMs = clock()
+  return members.instances.flatMap((instance) => {
+    const untilMs = picker.core.exports.trippedUntil(members.block, members.rowOf(instance))
+    return untilMs > nowMs
+      ? [`"${instance.instanceId}": breaker open for another ${Math.round(untilMs - nowMs)} ms`]
+      : []
+  })
 }

@@ -115,7 +115,7 @@ export class Picker {
     this.#serviceId = serviceId
     this.#seed = host.seed
     this.#owner = owner
-    this.serverStats = new ServerStatsRecorder(settings.serverStats ?? RIBBON_STATS, quirks)
+    this.serverStats = new ServerStatsRecorder(settings.serverStats ?? RIBBON_STATS, quirks, settings.retry.handler)
     const random = randomOf(core, resources)
     const known = { serviceId, quirks, zone, instanceId, random, clock: host.clock }
     this.engines = new Engines(core, this.#block, known, [this.serverStats])
@@ -152,6 +152,16 @@ export class Picker {
   /** The tree over the list in force, made when first looked at. */
   get tree(): CandidateTree {
     return this.#resources.tree ?? this.#grow()
+  }
+
+  /** The policy passes over who is marked as down, or so it is not a candidate. */
+  passesOver(list: CandidateList, index: number): boolean {
+    return this.engine?.picksDown !== true && list.isDown(index)
+  }
+
+  /** The policy, one that a policy of the user's own has asked, or a supplier keeps requests out by open breakers. */
+  get goesByBreakers(): boolean {
+    return this.chain.breakers || this.engines.breakers
   }
 
   get recordsServerStats(): boolean {

@@ -118,7 +118,7 @@ export class BalancedService implements Service, LeaseOwner {
     }
     this.picker = new Picker(serviceId, this.#resources, settings, host, {
       counters: this.counters,
-      lead: [...this.#leadStages(), drainedStage(this.drains)],
+      lead: this.#leadStages(),
       tellsFallbacks: () => this.#events.hasListeners('fallback'),
     })
     const isStatic = settings.instances !== undefined
@@ -500,11 +500,14 @@ export class BalancedService implements Service, LeaseOwner {
   }
 
   #tellBreakers(): void {
-    for (const { row, forMs } of this.picker.serverStats.turned.splice(0)) {
+    const turns = this.picker.serverStats.turned.splice(0)
+    // Nobody is kept out by breakers that nothing goes by; who has asked for them wants to know.
+    if (this.settings.serverStats === undefined && !this.picker.goesByBreakers) return
+    for (const { row, forMs } of turns) {
       const instance = this.roster.members.byRow[row] as ServiceInstance
       if (!this.isListed(instance)) continue
-      if (forMs > 0) this.ejections.trip(instance, BREAKER, forMs)
-      else this.ejections.close(instance)
+      if (forMs > 0) this.ejections.eject(instance, 'breaker', BREAKER, forMs)
+      else this.ejections.restore(instance, 'breaker')
     }
   }
 
@@ -572,8 +575,8 @@ export class BalancedService implements Service, LeaseOwner {
       refetch: () => this.source.revive(),
       changed: () => this.picker.dropTree(),
       turned: (instance, reason) => {
-        if (reason === undefined) this.ejections.restore(instance)
-        else this.ejections.eject(instance, reason, health.intervalMs)
+        if (reason === undefined) this.ejections.restore(instance, 'health')
+        else this.ejections.eject(instance, 'health', reason, health.intervalMs)
       },
     })
   }
@@ -583,6 +586,8 @@ export class BalancedService implements Service, LeaseOwner {
     const keepsDown = () => this.picker.engine?.seesDown === true
     return [
       ...(health === undefined ? [] : [healthStage(health, settings.health?.allUnhealthy ?? 'none', keepsDown)]),
+      drainedStage(this.drains),
+      // Behind all others: who is left out by one of them is no primed instance to fall back on.
       ...(priming === undefined ? [] : [primedStage(priming)]),
     ]
   }

@@ -22,7 +22,7 @@ export function settleFully(service: BalancedService, lease: ServiceLease, row: 
   const failed = outcome.error !== undefined || isFailureStatus(outcome.status)
   const ended = failed ? ENDED_FAILURE : ENDED_SUCCESS
   const nowMs = outcome.latencyMs === undefined && lease.startedAt === undefined ? undefined : clock()
-  const latencyMs = outcome.latencyMs ?? latencyOf(lease, nowMs)
+  const latencyMs = credible(outcome.latencyMs ?? latencyOf(lease, nowMs))
   if (nowMs !== undefined && latencyMs >= 0 && latencyMs < Number.POSITIVE_INFINITY) {
     const { peak = false, failureRttMs = 0, decayMs } = picker.averaging
     const averagedMs = failed ? Math.max(latencyMs, failureRttMs) : latencyMs
@@ -49,6 +49,13 @@ export function statusOf(outcome: Outcome): NonNullable<PickRecord['outcome']> {
 /** From pick or sending to now; NaN where nobody measured. */
 function latencyOf(lease: ServiceLease, nowMs: number | undefined): number {
   return lease.startedAt === undefined || nowMs === undefined ? Number.NaN : nowMs - lease.startedAt
+}
+
+/** No request takes longer: sums and squares of latencies stay exact enough. Infinity stays, for it is not recorded. */
+const MOST_LATENCY_MS = 2 ** 31
+
+function credible(latencyMs: number): number {
+  return latencyMs === Number.POSITIVE_INFINITY ? latencyMs : Math.min(latencyMs, MOST_LATENCY_MS)
 }
 
 /** 5xx, and 429: a server that answers these quickly is not a quick server. */

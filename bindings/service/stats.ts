@@ -1,8 +1,10 @@
 /** @module A service in numbers. */
 
 import { zoneSnapshot } from '../policy/zone-snapshot.js'
+import { zoneOrUnknown } from '../policy/zones.js'
 import type { InstanceStats, ServiceStats, ZoneStats } from '../types/answers.js'
 import type { CandidateTree } from './candidates.js'
+import type { Picker } from './picker.js'
 import type { BalancedService } from './service.js'
 
 export function statsOf(service: BalancedService, tree: CandidateTree): ServiceStats {
@@ -38,7 +40,7 @@ export function statsOf(service: BalancedService, tree: CandidateTree): ServiceS
     zones: picker.recordsServerStats ? zonesOf(service, nowMs) : {},
     discovered: instances.length,
     cached: source.ages && service.settings.cached ? instances.length : 0,
-    candidates: picker.chain.fixedList(tree).length,
+    candidates: candidatesOf(picker, tree),
     listAgeMs: source.ageMs,
     missedCycles: polling === undefined || !source.ages ? Number.NaN : Math.floor(source.ageMs / polling.intervalMs),
     noInstance: counters.noInstance,
@@ -56,10 +58,15 @@ export function statsOf(service: BalancedService, tree: CandidateTree): ServiceS
   }
 }
 
+function candidatesOf(picker: Picker, tree: CandidateTree): number {
+  const list = picker.chain.fixedList(tree)
+  return list.instances.filter((_, index) => !picker.passesOver(list, index)).length
+}
+
 function zonesOf({ roster: { members }, picker }: BalancedService, nowMs: number): Record<string, ZoneStats> {
   const rows = new Map<string, number[]>()
   for (const instance of members.instances) {
-    const zone = instance.metadata.zone?.toLowerCase() ?? 'unknown'
+    const zone = zoneOrUnknown(instance)
     const known = rows.get(zone)
     if (known === undefined) rows.set(zone, [members.rowOf(instance)])
     else known.push(members.rowOf(instance))

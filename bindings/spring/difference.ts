@@ -2,6 +2,7 @@
 
 import type { ServiceOptions } from '../types/options.js'
 import { isConnectionErrorOrTimeout } from './exceptions.js'
+import { LONGEST_MS } from './readers.js'
 
 type Options = Readonly<Record<string, unknown>>
 
@@ -13,6 +14,7 @@ const UNDONE: Options = {
   policy: 'round-robin',
   polling: false,
   prime: false,
+  attemptTimeoutMs: LONGEST_MS,
   exceptions: isConnectionErrorOrTimeout,
 }
 

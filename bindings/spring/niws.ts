@@ -7,7 +7,7 @@ import { nearest } from './distance.js'
 import { apply, type Reading, to } from './key.js'
 import { type Element, relaxed, relaxedName, spelled } from './name.js'
 import type { Property } from './property.js'
-import { boolean, fraction, seconds, whole } from './readers.js'
+import { boolean, fraction, positiveSeconds, seconds, whole } from './readers.js'
 import type { Scopes } from './scopes.js'
 import { type Table, tableOf } from './table.js'
 
@@ -35,7 +35,7 @@ const PREFIXES: readonly Prefix[] = [
       'availabilityFilteringRule.activeConnectionsLimit': to('availability.allLimit', whole(-1, MOST)),
       'availabilityFilteringRule.filterCircuitTripped': to('availability.filterTripped', boolean),
       'zoneAvoidanceRule.enabled': to('zoneRule.enabled', boolean),
-      'serverStats.activeRequestsCount.effectiveWindowSeconds': to('serverStats.activeExpiryMs', seconds),
+      'serverStats.activeRequestsCount.effectiveWindowSeconds': to('serverStats.activeExpiryMs', positiveSeconds),
     }),
     everybody: 'default',
   },

@@ -85,6 +85,11 @@ export const seconds: Reader<number> = {
   },
 }
 
+export const positiveSeconds: Reader<number> = {
+  accepts: 'a whole number of seconds, 1 or more',
+  read: (text) => seconds.read(text) || undefined,
+}
+
 function msOf(text: string): unknown {
   if (/^p/i.test(text)) return toMs(text.toUpperCase())
   const [, amount, unit = ''] = /^\+?(\d+)([a-z]{0,2})$/i.exec(text) ?? []

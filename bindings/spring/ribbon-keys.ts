@@ -9,8 +9,7 @@ import {
   fraction,
   listOf,
   positiveDuration,
-  type Reader,
-  seconds,
+  positiveSeconds,
   text,
   whole,
 } from './readers.js'
@@ -18,11 +17,6 @@ import { balancer, type ClassChoice, filter, ping, rule, updater } from './ribbo
 
 const retries = whole(0, 1000)
 const MOST = 2 ** 31 - 1
-const positiveSeconds: Reader<number> = {
-  ...seconds,
-  accepts: 'a whole number of seconds, 1 or more',
-  read: (text) => seconds.read(text) || undefined,
-}
 const adviceOf = ({ advice }: ClassChoice) => advice
 
 /** A key without a counterpart; nothing is said of values that come to what evenkeel does anyway. */
@@ -46,7 +40,7 @@ export const RIBBON_KEYS: Readonly<Record<string, Key>> = {
   retryableStatusCodes: to('retry.statusCodes', listOf(whole(100, 599))),
   ConnectTimeout: to('ribbon.connectTimeoutMs', duration),
   ReadTimeout: to('ribbon.readTimeoutMs', duration),
-  ServerListRefreshInterval: to('ribbon.refreshMs', duration),
+  ServerListRefreshInterval: to('ribbon.refreshMs', positiveDuration),
   ServerListUpdaterClassName: to('updater', updater, adviceOf),
   NFLoadBalancerClassName: to('balancer', balancer, adviceOf),
   NFLoadBalancerRuleClassName: to('rule', rule, adviceOf),

@@ -2,6 +2,8 @@
 
 import type { ServiceOptions } from '../types/options.js'
 import { chainOptions } from './chain.js'
+import type { Property } from './property.js'
+import { LONGEST_MS } from './readers.js'
 import type { Report } from './report.js'
 import { retryOptions } from './retry.js'
 import { pollingOptions, primeOptions, serverStatsOptions } from './ribbon-options.js'
@@ -19,7 +21,7 @@ export function serviceOptions(settings: Settings, serviceId: string | undefined
     prime: primeOptions(settings, report),
     ...serverStatsOptions(settings),
     retry: retryOptions(settings, report),
-    attemptTimeoutMs: attemptTimeoutMs(settings),
+    attemptTimeoutMs: attemptTimeoutMs(settings, report),
     discoveryTimeoutMs: settings.get('discoveryTimeoutMs'),
     callGetWithRequestOnDelegates: settings.get('callGetWithRequestOnDelegates'),
     xForwarded: settings.get('xForwarded'),
@@ -65,12 +67,20 @@ function cacheOptions(settings: Settings, report: Report): ServiceOptions['cache
   return ttlMs === undefined ? undefined : { ttlMs }
 }
 
-/** Ribbon's limits for connecting and for waiting, each 1 s unless given, are one here. */
-function attemptTimeoutMs(settings: Settings): number | undefined {
+/** Ribbon's limits for connecting and for waiting, each 1 s unless given, are one here. In Java 0 is no limit. */
+function attemptTimeoutMs(settings: Settings, report: Report): number | undefined {
+  const endless = TIMEOUTS.filter((slot) => settings.get(slot) === 0)
+  for (const slot of endless) report.warn(settings.from(slot) as Property, NO_LIMIT)
+  if (endless.length > 0) return undefined
   const connect = settings.get('ribbon.connectTimeoutMs')
   const read = settings.get('ribbon.readTimeoutMs')
-  return connect === undefined && read === undefined ? undefined : Math.max(1, (connect ?? 1000) + (read ?? 1000))
+  return connect === undefined && read === undefined
+    ? undefined
+    : Math.min((connect ?? 1000) + (read ?? 1000), LONGEST_MS)
 }
+
+const TIMEOUTS = ['ribbon.connectTimeoutMs', 'ribbon.readTimeoutMs'] as const
+const NO_LIMIT = 'no limit in Java, so an attempt may take as long as it likes; write attemptTimeoutMs'
 
 function metricsOptions(settings: Settings, report: Report): ServiceOptions['metrics'] {
   const { enabled, includePath } = settings.group('metrics').values

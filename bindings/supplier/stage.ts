@@ -32,6 +32,8 @@ export interface Stage {
    * nobody asks for anew this long after, with a pick.
    */
   readonly periodMs?: number
+  /** It goes by open breakers. */
+  readonly breakers?: boolean
   /** It has one answer for all requests: no stage that goes by a request may come before it. */
   readonly beforeRequests?: boolean
   /** It can be listed once. */

@@ -72,7 +72,7 @@ export function zoneAffinity(options: ZoneAffinityOptions = {}): Supplier {
         memo: 'fixed',
         foreign: false,
         leaning: exclusive ? 'strict' : 'preference',
-        ...(looks && { periodMs: msOf(options.periodMs) ?? REFILTER_MS }),
+        ...(looks && { breakers: true, periodMs: msOf(options.periodMs) ?? REFILTER_MS }),
         key: () => undefined,
         cut: (list) =>
           zone === undefined ? { list, fellBack: false, reason: UNSET } : cut(list, zone, context, options),

@@ -36,6 +36,7 @@ export interface InstanceStats {
   p50Ms: number
   p95Ms: number
   p99Ms: number
+  /** How long its check, or a breaker that something goes by, has kept it out; 0: it is not. */
   ejectedForMs: number
   drained: boolean
   weight: number

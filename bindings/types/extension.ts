@@ -61,9 +61,9 @@ export interface RetryFailure {
 /** What is tried again, and where. */
 export interface RetryHandler {
   readonly name: string
-  /** Whether to try again: at the same instance, or at another. One that throws says no, and is reported once. */
+  /** Whether to try again: at the same instance, or at another. Throwing, or a promise, is a no, and is reported once. */
   retriable(failure: RetryFailure, sameInstance: boolean): boolean
-  /** Whether it counts towards the circuit breaker of the instance. */
+  /** Whether it counts towards the circuit breaker of the instance. `serverStats.trips` goes before it. */
   trips(failure: RetryFailure): boolean
 }
 

@@ -27,7 +27,7 @@ export interface LoadBalancerOptions<S extends ServiceMap = ServiceMap> {
   zone?: string
   /** Names this client among its fellows, for `subset`, `rendezvousSubset` and `aperture`: its host name, pod name or ordinal. */
   instanceId?: string
-  /** SCLB's or Ribbon's behaviour instead of the repaired one, whole or by quirk: see docs/quirks.md. */
+  /** SCLB's or Ribbon's behaviour instead of the repaired one, whole, by quirk, or both in an array: see docs/quirks.md. */
   compat?: Compat
   /** The transport. Default: the runtime's `fetch`, looked up at each call. */
   fetch?: FetchLike
@@ -115,7 +115,10 @@ export interface ServerStatsOptions {
   requestWindowMs?: number
   /** Of response times, published each `periodMs` (default 1000) from the last `samples` (default 1000) of it. */
   percentiles?: boolean | { samples?: number; periodMs?: number }
-  /** Which outcomes count for the breaker. Default: the connection failed, the time was over, status 503. */
+  /**
+   * Which outcomes count for the breaker. Default: what the service's `retry.handler` says; without one, the connection
+   * failed, the time was over, status 503.
+   */
   trips?: (outcome: Outcome) => boolean
 }
 

@@ -146,7 +146,12 @@ describe('each bad option is an error that names it', () => {
       /an object of options/,
     ],
     ['an unknown quirk', make({ compat: ['hint-defualt'] }), 'compat[0]', /no quirk "hint-defualt"; known: /],
-    ['an unknown compat', make({ compat: 'springs' }), 'compat', /'spring', 'ribbon' or an array of quirk ids/],
+    [
+      'an unknown compat',
+      make({ compat: 'springs' }),
+      'compat',
+      /'spring', 'ribbon' or an array of these and quirk ids/,
+    ],
     [
       'an observer that observes nothing',
       make({ lifecycle: [{}] }),

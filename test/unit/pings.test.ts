@@ -151,6 +151,11 @@ describe('registryPing', () => {
   })
 })
 
+it('registryPing takes null for unknown', async () => {
+  const status = () => null
+  expect(await registryPing({ status }).isAlive({} as never, {} as never)).toMatchObject({ alive: true })
+})
+
 describe("a user's own ping", () => {
   const byHost = (answers: Record<string, Ping['isAlive']>): Ping => ({
     name: 'own',
@@ -291,12 +296,11 @@ describe('refused', () => {
     expect(make).toThrow(expect.objectContaining({ code: 'EVENKEEL_CONFIG', option } satisfies Partial<ConfigError>))
   })
 
-  it('also where the defaults have the path and the service the ping', () => {
-    const make = () =>
-      createLoadBalancer({
-        defaults: { healthCheck: { path: '/x' } },
-        services: { s: { instances: [], healthCheck: { ping: 'url' } } },
-      })
-    expect(make).toThrow(/has a ping and also path/)
+  it('not where the defaults have the path and the service the ping', () => {
+    const lb = createLoadBalancer({
+      defaults: { healthCheck: { path: '/x' } },
+      services: { s: { instances: [], healthCheck: { ping: 'url' } } },
+    })
+    expect(lb.service('s').options().healthCheck?.value).toMatchObject({ ping: 'url' })
   })
 })

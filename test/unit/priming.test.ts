@@ -256,6 +256,43 @@ describe('priming', () => {
     ])
   })
 
+  it.each([
+    ['drained', {}, []],
+    ['down', { policy: 'availability-filtering', healthCheck: { repeat: false } }, ['ribbon-ten-probes']],
+  ] as const)('an instance that is primed and %s is nobody to fall back on', async (state, rest, compat) => {
+    const isDown = state === 'down'
+    const ping = { name: 'own', isAlive: ({ host }: { host: string }) => host !== 'a' }
+    const { service } = setup(
+      { a: 200, b: 'refuse' },
+      { attempts: 1 },
+      { ...rest, ...(isDown && { healthCheck: { ping, repeat: false } }) },
+      { compat },
+    )
+    await service.choose()
+    if (!isDown) service.drain(service.instances()[0]?.instanceId as string)
+    expect(picked(service, 3)).toBe('bbb')
+    expect((await service.explain()).layers.at(-1)).toMatchObject({ name: 'primed', fellBack: true })
+  })
+
+  it('pauses no longer than timers take', async () => {
+    const { asked, service } = setup({ a: 'refuse' }, { attempts: 3, pauseMs: 2 ** 30 })
+    service.pick()
+    await passMs(2 ** 30)
+    await passMs(1_000)
+    expect(asked).toHaveLength(2)
+  })
+
+  it('forgets in a new go why the last one failed', async () => {
+    const { behaviours, service } = setup({ a: 'refuse', b: 200 }, { attempts: 1, totalMs: 100, timeoutMs: 10_000 })
+    service.pick()
+    await passMs(0)
+    const reason = async () => (await service.explain()).excluded[0]?.reason
+    expect(await reason()).toMatch('attempt 1 of 1')
+    behaviours.a = 'hang'
+    await passMs(150)
+    expect(await reason()).toBe('not primed yet')
+  })
+
   it('ends with the service', async () => {
     const { lb, service, state } = setup({ a: 'hang', b: 'refuse' })
     const chosen = service.choose()

@@ -1,12 +1,13 @@
 /** Which failures are tried again, where, and which trip a breaker: Ribbon's classes in terms of fetch. */
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
   attemptsOf,
   createLoadBalancer,
   type FetchLike,
   isCircuitTripping,
   isConnectionError,
+  type Outcome,
   type RetryFailure,
   type RetryHandler,
   type RetryHandlerName,
@@ -273,6 +274,83 @@ describe('retry.handler', () => {
     [{ handler: 'netty', exceptions: () => true }, 'services.s.retry.exceptions'],
   ])('%j is refused', (retry, option) => {
     expect(() => setup(retry, () => 200)).toThrow(expect.objectContaining({ code: 'EVENKEEL_CONFIG', option }))
+  })
+})
+
+describe('a handler that answers no yes or no', () => {
+  it.each([
+    ['a promise', () => Promise.resolve(true)],
+    ['a rejected promise', () => Promise.reject(new Error('odd'))],
+    ['text', () => 'yes'],
+  ])('%s is a no', async (_, retriable) => {
+    const error = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const own = { name: 'own', retriable: retriable as never, trips: () => false }
+    const { sent, lb } = setup({ handler: own }, () => node('ECONNREFUSED'))
+    await expect(lb.fetch('http://s/')).rejects.toThrow('fetch failed')
+    expect(sent).toHaveLength(1)
+    expect(error.mock.calls.length).toBe(_ === 'text' ? 0 : 1)
+    error.mockRestore()
+  })
+})
+
+it('an answer of the transport that is no response is never tried again', async () => {
+  let sent = 0
+  const lb = createLoadBalancer({
+    fetch: () => ++sent as never,
+    services: { s: { instances: ['http://a', 'http://b'], retry: { handler: 'rest-client' } } },
+  })
+  await expect(lb.fetch('http://s/')).rejects.toMatchObject({ code: 'EVENKEEL_CONFIG' })
+  expect(sent).toBe(1)
+})
+
+it.each([
+  ['netty', 0],
+  [{ type: 'netty', retryOnAllOperations: true }, 1],
+  ['rest-client', 1],
+] as const)('%j: the body of a request is kept %i times', async (handler, clones) => {
+  const { lb } = setup({ handler }, () => 200)
+  const request = new Request('http://s/', post)
+  const clone = vi.spyOn(request, 'clone')
+  await lb.fetch(request)
+  expect(clone).toHaveBeenCalledTimes(clones)
+})
+
+describe('the breaker', () => {
+  function failures(options: Partial<ServiceOptions>, ...outcomes: Outcome[]): number | undefined {
+    const lb = createLoadBalancer({ services: { s: { instances: ['http://a'], serverStats: true, ...options } } })
+    for (const outcome of outcomes) lb.pick('s')?.done(outcome)
+    return lb.service('s').stats().instances[0]?.server?.connectionFailures
+  }
+  const noneFree = { error: node('UND_ERR_BPL_MISSING_UPSTREAM') }
+
+  it("goes by the service's retry handler", () => {
+    expect(failures({}, noneFree)).toBe(0)
+    expect(failures({ retry: { handler: 'netty' } }, noneFree, noneFree)).toBe(2)
+    expect(failures({ retry: { handler: 'default' } }, { status: 503 })).toBe(0)
+  })
+
+  it('asks the handler of failures only', () => {
+    const asked: RetryFailure[] = []
+    const own: RetryHandler = { name: 'own', retriable: () => false, trips: (failure) => asked.push(failure) > 0 }
+    expect(failures({ retry: { handler: own } }, { status: 404 }, { status: 200 }, { cancelled: true })).toBe(0)
+    expect(asked).toMatchObject([{ status: 404 }])
+  })
+
+  it('goes by serverStats.trips before the handler, and by neither where it throws', () => {
+    const error = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const trips = ({ status }: Outcome) => {
+      if (status === 503) throw new Error('odd')
+      return status === 418
+    }
+    const options = { retry: { handler: 'default' }, serverStats: { trips } } as const
+    expect(failures(options, { status: 418 }, { status: 503 }, { status: 503 })).toBe(3)
+    expect(error).toHaveBeenCalledTimes(1)
+    error.mockRestore()
+  })
+
+  it('is one rule with isCircuitTripping, also for a body that breaks off', () => {
+    const outcome = { status: 503, error: new Error('odd') }
+    expect([isCircuitTripping(outcome), failures({}, outcome)]).toEqual([true, 1])
   })
 })
 

@@ -721,6 +721,46 @@ describe('options and names', () => {
   })
 })
 
+describe('instances without a zone', () => {
+  const LIST = 'a1 b2 c d e f'
+
+  it('are one of their own for zone aware picks, and none for zone avoidance', () => {
+    const aware = bench(LIST, zoneAware({ policy: 'round-robin' }))
+    aware.trip('a')
+    const seen = tally(aware.picks(500))
+    // Zone 1 is out; of the five others four have no zone.
+    expect(seen.a).toBeUndefined()
+    for (const host of 'bcdef') expect(seen[host], host).toBeGreaterThan(60)
+    const avoiding = bench(LIST, zoneAvoidance())
+    avoiding.trip('a')
+    expect(tally(avoiding.picks(50))).toEqual({ b: 10, c: 10, d: 10, e: 10, f: 10 })
+  })
+
+  it('are unknown in the statistics, also with an empty zone', () => {
+    const lb = createLoadBalancer({
+      services: {
+        s: {
+          instances: [{ url: 'http://a', zone: 'X' }, { url: 'http://b', metadata: { zone: '' } }, 'http://c'],
+          serverStats: true,
+        },
+      },
+    })
+    const { zones } = lb.service('s').stats()
+    expect(Object.entries(zones).map(([zone, { instances }]) => [zone, instances])).toEqual([
+      ['x', 1],
+      ['unknown', 2],
+    ])
+  })
+})
+
+it('a promise of a predicate is no yes, and is reported once', () => {
+  const error = vi.spyOn(console, 'error').mockImplementation(() => {})
+  const one = bench('a b', filtering({ predicates: [(async () => true) as never], fallbacks: [] }))
+  expect(one.picks(3)).toBe('---')
+  expect(error).toHaveBeenCalledTimes(1)
+  error.mockRestore()
+})
+
 it('a connection refused trips after three, and no sooner', () => {
   const one = bench('a b', availabilityFiltering())
   for (let i = 0; i < 2; i++) one.answer('a', 1, { error: refused() })

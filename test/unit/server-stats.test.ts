@@ -13,6 +13,7 @@ const firstClosed = () => {
     timed: true,
     weights: 'draw',
     decayMs: 10_000,
+    breakers: true,
     recorders: [serverStats()],
     pick,
     lease: (core, block, handle, nowMs, request, list) =>

@@ -1,11 +1,43 @@
 /** Ribbon's keys, `<client>.ribbon.<key>` and `ribbon.<key>`. */
 
 import { describe, expect, it } from 'vitest'
+import { createLoadBalancer } from '../../bindings/index.js'
 import { fromSpring } from '../../bindings/spring/index.js'
 import { RIBBON_KEYS } from '../../bindings/spring/ribbon-keys.js'
 import type { ServiceOptions } from '../../bindings/types/options.js'
 
 const RULES = 'com.netflix.loadbalancer'
+
+describe('comes to options that are accepted', () => {
+  const [SERVERS, UPDATER] = [
+    's.ribbon.listOfServers=a:80',
+    `s.ribbon.ServerListUpdaterClassName=com.netflix.loadbalancer.PollingServerListUpdater`,
+  ]
+
+  it('the sum of the longest times', () => {
+    const { options } = fromSpring(`${SERVERS}\ns.ribbon.ConnectTimeout=2000\ns.ribbon.ReadTimeout=2147483647`)
+    expect(options.services?.s).toMatchObject({ attemptTimeoutMs: 2 ** 31 - 1 })
+    createLoadBalancer(options).close()
+  })
+
+  it.each([
+    `${UPDATER}\ns.ribbon.ServerListRefreshInterval=0`,
+    'niws.loadbalancer.serverStats.activeRequestsCount.effectiveWindowSeconds=0',
+  ])('a time of 0 is refused where it can be none: %s', (lines) => {
+    expect(() => fromSpring(`${SERVERS}\n${lines}`)).toThrow(/1 ms or more|1 or more/)
+  })
+
+  it('a time limit of 0 is none, with a warning', () => {
+    const { options, warnings } = fromSpring(`${SERVERS}\ns.ribbon.ConnectTimeout=0\ns.ribbon.ReadTimeout=500`)
+    expect(options.services?.s).not.toHaveProperty('attemptTimeoutMs')
+    expect(warnings).toMatchObject([{ key: 's.ribbon.ConnectTimeout', message: expect.stringMatching(/no limit/) }])
+    const own = fromSpring(`${SERVERS}\nribbon.ReadTimeout=500\ns.ribbon.ReadTimeout=0`).options
+    expect(own).toMatchObject({
+      defaults: { attemptTimeoutMs: 1_500 },
+      services: { s: { attemptTimeoutMs: 2 ** 31 - 1 } },
+    })
+  })
+})
 
 describe('is translated', () => {
   it.each<[string, ServiceOptions]>([

@@ -5,8 +5,8 @@ import type { Ping } from '../../types/extension.js'
 import type { ServiceInstance } from '../../types/instance.js'
 
 export interface RegistryPingOptions {
-  /** Default: metadata `status`. Undefined: unknown, which counts as alive. */
-  status?: (instance: ServiceInstance) => string | undefined
+  /** Default: metadata `status`. Undefined or null: unknown, which counts as alive. */
+  status?: (instance: ServiceInstance) => string | undefined | null
 }
 
 const check = object({ status: func('a function of an instance') })
@@ -26,7 +26,7 @@ export function registryPing(options: RegistryPingOptions = {}): Ping {
     name: 'registry',
     isAlive(instance) {
       const status = statusOf(instance)
-      return { alive: status === undefined || status.toUpperCase() === 'UP', reason: `registry status ${status}` }
+      return { alive: (status ?? 'UP').toUpperCase() === 'UP', reason: `registry status ${status}` }
     },
   }
 }
