@@ -14,7 +14,7 @@ const run = promisify(execFile)
 const complaints: string[] = []
 
 /** Gzipped, in bytes: more than this is an accident. What the entry should weigh, bench/suites/sizes.ts judges. */
-const CEILINGS = { core: 14.5 * 1024, workers: 60 * 1024 }
+const CEILINGS = { core: 14.5 * 1024, workers: 62 * 1024 }
 
 async function listed(): Promise<string[]> {
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'])
