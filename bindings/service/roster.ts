@@ -10,11 +10,13 @@ import type { InstanceInit, ServiceInstance } from '../types/instance.js'
 import { ListReader } from './list-reader.js'
 import { Members } from './members.js'
 import { Ramps } from './ramps.js'
+import { SlowStarts } from './slow-starts.js'
 
 export class Roster {
   readonly members: Members
   /** Weights on their way. */
   readonly ramps: Ramps
+  readonly #slowStarts: SlowStarts | undefined
   /** Counts the lists that have been in force. */
   version = 0
   /** Ids whose weight can't be read and counts as 1. */
@@ -35,6 +37,7 @@ export class Roster {
     this.members = new Members(core)
     const whole = quirks.has('weighted-java-int') || quirks.has('weighted-expanded')
     this.ramps = new Ramps(this.members, weighing?.rampMs ?? 0, whole)
+    if (weighing?.slowStart !== undefined) this.#slowStarts = new SlowStarts(this.members, weighing.slowStart, whole)
     this.#reader = new ListReader(serviceId)
   }
 
@@ -50,12 +53,15 @@ export class Roster {
     const before = members.instances
     const change = members.adopt(read.instances)
     this.mergedDuplicates = read.duplicates
-    if (change.removed.length > 0) this.ramps.forgetDeparted()
+    if (change.removed.length > 0) {
+      this.ramps.forgetDeparted()
+      this.#slowStarts?.forgetDeparted()
+    }
     for (const [instance, weight] of weights) {
       if (weight === undefined) this.unreadableWeights.add(instance.instanceId)
       else this.unreadableWeights.delete(instance.instanceId)
     }
-    this.#putInForce(weights, change)
+    this.#putInForce(weights, change, before.length === 0)
     for (const { instanceId } of change.removed) {
       if (members.get(instanceId) === undefined) this.unreadableWeights.delete(instanceId)
     }
@@ -66,14 +72,35 @@ export class Roster {
     return change
   }
 
-  /** New instances have their weight at once; those that stay go there by a ramp, if there is one. */
-  #putInForce(weights: ReadonlyMap<ServiceInstance, number | undefined>, change: ListChange): void {
+  /** When weights that are on their way move next; infinite: none is. */
+  get nextStepMs(): number {
+    return Math.min(this.ramps.nextStepMs, this.#slowStarts?.nextStepMs ?? Number.POSITIVE_INFINITY)
+  }
+
+  /** Moves the weights that are on their way. Whether any was due. */
+  advance(nowMs: number): boolean {
+    const ramping = this.ramps.isDue(nowMs)
+    const starting = this.#slowStarts?.isDue(nowMs) ?? false
+    if (ramping) this.ramps.advance(nowMs)
+    if (starting) this.#slowStarts?.advance(nowMs)
+    return ramping || starting
+  }
+
+  /**
+   * New instances have their weight at once, or start slowly beside others; those that stay go there by a ramp, if there
+   * is one, and by their slow start while it lasts.
+   */
+  #putInForce(weights: ReadonlyMap<ServiceInstance, number | undefined>, change: ListChange, allNew: boolean): void {
     const { members, ramps } = this
+    const slowStarts = this.#slowStarts
     const ramped = this.#weighing?.rampMs ? new Set(change.changed) : undefined
+    const added = slowStarts === undefined || allNew ? undefined : new Set(change.added)
     const targets = new Map<number, number>()
     for (const [instance, weight = 1] of weights) {
       const row = members.rowOf(instance)
-      if (!ramped?.has(instance)) ramps.set(row, weight)
+      if (added?.has(instance)) slowStarts?.begin(row, weight, this.#clock())
+      else if (slowStarts?.retarget(row, weight)) continue
+      else if (!ramped?.has(instance)) ramps.set(row, weight)
       else if (weight !== ramps.targetAt(row)) targets.set(row, weight)
     }
     if (targets.size === 0) return

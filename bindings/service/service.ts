@@ -465,10 +465,7 @@ export class BalancedService implements Service, LeaseOwner {
     this.checkOpen()
     this.#openLeases?.expire(nowMs)
     if (nowMs >= this.drains.nextEndMs) this.drains.expire(nowMs)
-    if (this.roster.ramps.isDue(nowMs)) {
-      this.roster.ramps.advance(nowMs)
-      this.#candidatesChanged()
-    }
+    if (this.roster.advance(nowMs)) this.#candidatesChanged()
     this.checkOpen()
   }
 
@@ -518,7 +515,7 @@ export class BalancedService implements Service, LeaseOwner {
 
   /** Other instances may be candidates now, or with other weights. */
   #candidatesChanged(): void {
-    const nextMs = Math.min(this.drains.nextEndMs, this.roster.ramps.nextStepMs)
+    const nextMs = Math.min(this.drains.nextEndMs, this.roster.nextStepMs)
     this.#timeless = this.#isTimeless && !this.#closed && nextMs === Number.POSITIVE_INFINITY
     this.picker.dropTree()
   }

@@ -1,12 +1,13 @@
 /** @module Attaches weights to the list; policies go by them. Nothing is expanded. */
 
 import { NO_QUIRKS, type Quirks } from '../compat/quirks.js'
-import { duration, func, object, oneOf } from '../config/check.js'
+import { duration, func, number, object, oneOf, refuse } from '../config/check.js'
 import { msOf } from '../config/duration.js'
 import { MAX_WEIGHT } from '../instance.js'
 import { reportOnce } from '../report.js'
 import type { CandidateList } from '../service/candidates.js'
 import type { Cut } from '../service/memo.js'
+import type { SlowStart } from '../service/slow-starts.js'
 import type { Supplier } from '../types/extension.js'
 import type { ServiceInstance } from '../types/instance.js'
 import { parseJavaInt } from './java-int.js'
@@ -23,22 +24,38 @@ export interface WeightedOptions {
    * (default): at once. A new instance has its weight at once.
    */
   rampMs?: number
+  /**
+   * An instance that joins others begins with a part of its weight and has all of it after `windowMs`: the share
+   * (age / windowMs)^(1 / aggression) of it, `minShare` at least, in 20 steps. Aggression is 1 (default: evenly) or
+   * more, `minShare` 0.1 by default. Instances of a first list are all new, and have their weights at once.
+   */
+  slowStart?: { windowMs: number; aggression?: number; minShare?: number }
 }
 
 /** What a service asks of its weighted supplier at each refresh. */
 export interface Weighing {
   readonly order: 'interleaved' | 'block'
   readonly rampMs: number
+  readonly slowStart: SlowStart | undefined
   /** Undefined: unreadable, counts as 1. */
   weightOf(instance: ServiceInstance, quirks: Quirks): number | undefined
 }
 
 const WEIGHING = Symbol('evenkeel.weighing')
 
+const slowStart = object({
+  windowMs: duration(1),
+  aggression: number({ least: 1, most: 100 }),
+  minShare: number({ least: 0, most: 1 }),
+})
 const check = object({
   weight: func('a function of an instance'),
   order: oneOf('interleaved', 'block'),
   rampMs: duration(),
+  slowStart: (value, where) => {
+    slowStart(value, where)
+    if ((value as { windowMs?: unknown }).windowMs === undefined) refuse(where, value, '{ windowMs, … }')
+  },
 })
 
 /**
@@ -55,6 +72,11 @@ export function weighted(options: WeightedOptions = {}): Supplier {
   const weighing: Weighing = {
     order,
     rampMs: msOf(options.rampMs) ?? 0,
+    slowStart: options.slowStart && {
+      windowMs: msOf(options.slowStart.windowMs) as number,
+      aggression: options.slowStart.aggression ?? 1,
+      minShare: options.slowStart.minShare ?? 0.1,
+    },
     weightOf(instance, quirks) {
       const asJava = quirks.has('weighted-java-int')
       if (weight === undefined) return asJava ? javaWeight(instance.metadata.weight) : fromMetadata(instance)
