@@ -19,9 +19,7 @@ export const PLAN_JUMP = 4
 export const PLAN_SMOOTH = 5
 export const PLAN_EDF = 6
 export const PLAN_STRIDE = 7
-export const PLAN_SHARES = 8
 export const PLAN_RESPONSE_WEIGHTS = 9
-export const PLAN_APERTURE = 10
 export const PLAN_DYNAMIC = 11
 export const PLAN_RELATIVE = 12
 

@@ -65,7 +65,7 @@ function zoneOf(zones: usize, list: usize, index: i32): i32 {
 }
 
 /** Counts who is in each zone, who of them is tripped, and their requests in flight: O(list). */
-export function takeSnapshot(block: usize, zones: usize, nowMs: f64): void {
+function takeSnapshot(block: usize, zones: usize, nowMs: f64): void {
   const count = load<i32>(zones, COUNT)
   const list = load<usize>(zones, WHOLE)
   memory.fill(zones + ZONES, 0, usize(count) * ZONE_BYTES)
@@ -184,7 +184,7 @@ export function judgeZones(
 }
 
 /** ZoneAvoidancePredicate: the candidate has no zone, there is only one, or its zone can be used. */
-export function isZoneOpen(zones: usize, list: usize, index: i32): bool {
+function isZoneOpen(zones: usize, list: usize, index: i32): bool {
   const zone = zoneOf(zones, list, index)
   return zone === 0 || load<i32>(zones, COUNT) < 2 || load<i32>(zoneAt(zones, zone), OPEN) !== 0
 }

@@ -99,7 +99,7 @@ export class Roster {
     for (const [instance, weight = 1] of weights) {
       const row = members.rowOf(instance)
       if (added?.has(instance)) slowStarts?.begin(row, weight, this.#clock())
-      else if (slowStarts?.retarget(row, weight)) continue
+      else if (slowStarts?.retarget(row, weight, this.#clock())) continue
       else if (!ramped?.has(instance)) ramps.set(row, weight)
       else if (weight !== ramps.targetAt(row)) targets.set(row, weight)
     }
