@@ -94,6 +94,22 @@ describe('slow start', () => {
     expect(weights()).toEqual([1, 1])
   })
 
+  it('is not disturbed by the ramp of who had its row before', () => {
+    const clock = handClock()
+    const supplier = weighted({ rampMs: 60_000, slowStart: { windowMs: 1_000 } })
+    const lb = createLoadBalancer({ clock: clock.now, services: { s: { instances: hosts(2), suppliers: [supplier] } } })
+    const s = lb.service('s')
+    s.update([...hosts(1), { host: 'h1', port: 80, weight: 10 }])
+    clock.advance(30_000)
+    s.stats()
+    s.update(hosts(1))
+    s.update([...hosts(1), { host: 'h2', port: 80 }])
+    for (const ms of [1_000, 20_000, 60_000]) {
+      clock.advance(ms)
+      expect(s.stats().instances.map(({ weight }) => weight)).toEqual([1, 1])
+    }
+  })
+
   it('stands still while the clock goes back', () => {
     const { service: s, clock } = balanced(1, 'round-robin')
     const weights = () => s.stats().instances.map(({ weight }) => weight)
