@@ -66,12 +66,37 @@ export class NoAddressError extends EvenkeelError {
   }
 }
 
-/** Discovery failed and there is no earlier list to serve. `cause` is what it threw. */
+/**
+ * How a registry failed. unreachable: no answer came over the connection; timeout: none in time; denied: 401 or 403;
+ * limited: 429; status: another status that is no answer; redirect: it sends elsewhere, which is not followed;
+ * too-large: more than is read of an answer; malformed: an answer that is none, or of another shape.
+ */
+export type DiscoveryFailure =
+  | 'unreachable'
+  | 'timeout'
+  | 'denied'
+  | 'limited'
+  | 'status'
+  | 'redirect'
+  | 'too-large'
+  | 'malformed'
+
+export interface DiscoveryErrorDetails extends ErrorDetails {
+  failure?: DiscoveryFailure
+  /** Of the registry's answer. */
+  status?: number
+}
+
+/** Discovery failed: on its own in events and `explain`; thrown where there is no earlier list to serve. */
 export class DiscoveryError extends EvenkeelError {
   override readonly name = 'DiscoveryError'
+  readonly failure?: DiscoveryFailure
+  readonly status?: number
 
-  constructor(message: string, details?: ErrorDetails) {
+  constructor(message: string, details: DiscoveryErrorDetails = {}) {
     super('EVENKEEL_DISCOVERY', message, details)
+    if (details.failure !== undefined) this.failure = details.failure
+    if (details.status !== undefined) this.status = details.status
   }
 }
 
@@ -98,13 +123,4 @@ export class WasmError extends EvenkeelError {
   constructor(message: string, details?: ErrorDetails) {
     super('EVENKEEL_WASM', message, details)
   }
-}
-
-/** A value in an error message: short, and never a wall of text. */
-export function show(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value)
-  if (typeof value === 'function') return 'a function'
-  if (Array.isArray(value)) return `an array of ${value.length}`
-  if (typeof value === 'object' && value !== null) return 'an object'
-  return String(value)
 }

@@ -10,6 +10,7 @@ export {
   ClosedError,
   ConfigError,
   DiscoveryError,
+  type DiscoveryFailure,
   type ErrorCode,
   EvenkeelError,
   NoAddressError,
@@ -67,4 +68,5 @@ export type * from './types/balancer.js'
 export type * from './types/extension.js'
 export type * from './types/instance.js'
 export type * from './types/options.js'
+export type * from './types/registration.js'
 export type * from './types/request.js'

@@ -1,7 +1,8 @@
 /** @module From what users write to service instances. */
 
 import { refuse, text } from './config/check.js'
-import { ConfigError, show } from './errors.js'
+import { ConfigError } from './errors.js'
+import { show } from './show.js'
 import type { Fetcher, InstanceInit, ServiceInstance } from './types/instance.js'
 
 /** Where an entry stands, told only in an error message. */

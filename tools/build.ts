@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { promisify } from 'node:util'
 import { build as bundle, type Metafile, type Plugin } from 'esbuild'
@@ -135,6 +135,12 @@ async function bundleAll(): Promise<void> {
     plugins: [ownEntry],
     external: ['undici'],
   })
+  await bundle({
+    ...entry,
+    entryPoints: Object.fromEntries(registries.map((name) => [name, `bindings/discovery/${name}/index.ts`])),
+    plugins: [ownEntry],
+    external: ['node:*'],
+  })
   await copyFile('build/core.wasm', 'dist/core.wasm')
   await writeFile('dist/core.wasm.d.ts', 'declare const module: WebAssembly.Module\nexport default module\n')
 }
@@ -143,9 +149,19 @@ async function bundleAll(): Promise<void> {
 const ownEntry: Plugin = {
   name: 'own-entry',
   setup: (build) =>
-    build.onResolve({ filter: /^\.\.\/index\.js$/ }, ({ importer }) =>
-      /\bbindings.(?:spring|transport).[^\\/]+$/.test(importer) ? { path: './index.js', external: true } : undefined,
+    build.onResolve({ filter: /\/(?:index|errors)\.js$/ }, ({ path, resolveDir, kind }) =>
+      kind === 'import-statement' && /^bindings.(?:index|errors)\.js$/.test(relative('.', join(resolveDir, path)))
+        ? { path: './index.js', external: true }
+        : undefined,
     ),
+}
+
+/** Those of bindings/discovery/ that are entries. */
+async function namesOfRegistries(): Promise<string[]> {
+  const folders = await readdir('bindings/discovery', { withFileTypes: true })
+  return folders
+    .filter((folder) => folder.isDirectory() && existsSync(`bindings/discovery/${folder.name}/index.ts`))
+    .map(({ name }) => name)
 }
 
 /** The licenses of the packages that a bundle has parts of. */
@@ -168,6 +184,7 @@ async function declare(): Promise<void> {
 const start = performance.now()
 console.error('building')
 await Promise.all([mkdir('build', { recursive: true }), mkdir('dist', { recursive: true })])
+const registries = await namesOfRegistries()
 stamps = JSON.parse(await readFile(STAMPS, 'utf8').catch(() => '{}'))
 const tools = ['package-lock.json', 'tools/build.ts']
 const cores = ['core.wasm', 'core.debug.wasm', 'core.shared.wasm', 'core.scalar.wasm', 'core.js', 'core-base64.js']
@@ -182,6 +199,7 @@ const bundles = [
   'js.js',
   'spring.js',
   'undici.js',
+  ...registries.map((name) => `${name}.js`),
   'THIRD-PARTY.txt',
   'core.wasm',
   'core.wasm.d.ts',

@@ -1,7 +1,7 @@
 /** @module One call through a service: pick, send, and once more elsewhere if the connection failed. */
 
 import { overrideRetry, type RetrySettings } from '../config/settings.js'
-import { ConfigError, DiscoveryError, NoInstanceError, show } from '../errors.js'
+import { ConfigError, DiscoveryError, NoInstanceError } from '../errors.js'
 import type { AttemptWatch } from '../lifecycle/attempt-watch.js'
 import type { Observers } from '../lifecycle/observers.js'
 import { isBadArgument } from '../runtime/connection-errors.js'
@@ -9,6 +9,7 @@ import { sleep } from '../runtime/wait.js'
 import type { ServiceLease } from '../service/lease.js'
 import { lookAgain } from '../service/look-again.js'
 import type { BalancedService } from '../service/service.js'
+import { show } from '../show.js'
 import type { ServiceInstance } from '../types/instance.js'
 import type { CallOverrides } from '../types/options.js'
 import type { Attempt, PickRequest } from '../types/request.js'

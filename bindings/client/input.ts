@@ -1,7 +1,8 @@
 /** @module The first argument of a fetch. */
 
-import { ConfigError, show } from '../errors.js'
+import { ConfigError } from '../errors.js'
 import { isBrowser, isWorkers } from '../runtime/host.js'
+import { show } from '../show.js'
 
 /** A `Request`, of whichever realm or library: told by what it has, not by its class. */
 export function isRequest(input: string | URL | Request): input is Request {

@@ -1,10 +1,11 @@
 /** @module The caller's request on its way to an instance: readdressed, with the headers and changes asked for. */
 
 import { appendedCookies, withCookie } from '../cookies.js'
-import { ConfigError, show } from '../errors.js'
+import { ConfigError } from '../errors.js'
 import { isThenable } from '../report.js'
 import type { ServiceLease } from '../service/lease.js'
 import type { BalancedService } from '../service/service.js'
+import { show } from '../show.js'
 import type { ServiceInstance } from '../types/instance.js'
 import type { CallOverrides } from '../types/options.js'
 import type { PickRequest } from '../types/request.js'

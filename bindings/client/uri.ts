@@ -1,7 +1,8 @@
 /** @module URLs as text: which service they name, and the same URL towards an instance, no other byte changed. */
 
 import { NO_QUIRKS, type Quirks } from '../compat/quirks.js'
-import { ConfigError, NoAddressError, show } from '../errors.js'
+import { ConfigError, NoAddressError } from '../errors.js'
+import { show } from '../show.js'
 import type { ServiceInstance } from '../types/instance.js'
 import { springUrl } from './spring-encoding.js'
 

@@ -1,6 +1,7 @@
 /** @module SCLB's and Ribbon's behaviours that are known defects: off unless asked for. docs/quirks.md tells both sides. */
 
-import { ConfigError, show } from '../errors.js'
+import { ConfigError } from '../errors.js'
+import { show } from '../show.js'
 
 /** In the order of docs/quirks.md. */
 export const SPRING_QUIRKS = [

@@ -1,7 +1,8 @@
 /** @module Checks of options, composed: each throws an EVENKEEL_CONFIG that names the place, the value and what is accepted. */
 
-import { ConfigError, show } from '../errors.js'
+import { ConfigError } from '../errors.js'
 import { MOST_MS } from '../runtime/host.js'
+import { show } from '../show.js'
 import { toMs } from './duration.js'
 
 /** Checks a value that was given; undefined is never passed. `where` is its path, as `services.orders.cache.ttlMs`. */

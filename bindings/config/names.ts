@@ -4,7 +4,7 @@
  */
 
 import { retryHandler } from '../client/retry-handlers.js'
-import { ConfigError, show } from '../errors.js'
+import { ConfigError } from '../errors.js'
 import { constantPing } from '../health/pings/constant.js'
 import { dummyPing } from '../health/pings/dummy.js'
 import { registryPing } from '../health/pings/registry.js'
@@ -32,6 +32,7 @@ import { stride } from '../policy/stride.js'
 import { weightedResponseTime } from '../policy/weighted-response-time.js'
 import { zoneAvoidance } from '../policy/zone-avoidance.js'
 import { zoneAware } from '../policy/zone-aware.js'
+import { show } from '../show.js'
 import { aperture } from '../supplier/aperture.js'
 import { apiVersion } from '../supplier/api-version.js'
 import { canary } from '../supplier/canary.js'

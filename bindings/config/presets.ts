@@ -1,6 +1,7 @@
 /** @module SCLB's `spring.cloud.loadbalancer.configurations`: a chain by its name. */
 
-import { ConfigError, show } from '../errors.js'
+import { ConfigError } from '../errors.js'
+import { show } from '../show.js'
 import type { PresetName, ServiceOptions } from '../types/options.js'
 
 type Preset = Pick<ServiceOptions, 'cache' | 'healthCheck' | 'suppliers'>

@@ -1,7 +1,8 @@
 /** @module One question to a discovery client, whichever way it answers. */
 
 import type { Quirks } from '../compat/quirks.js'
-import { DiscoveryError, show } from '../errors.js'
+import { DiscoveryError } from '../errors.js'
+import { show } from '../show.js'
 import type { DiscoveryClient } from '../types/extension.js'
 import type { InstanceInit } from '../types/instance.js'
 

@@ -1,6 +1,7 @@
 /** @module A plain function as a discovery client. */
 
-import { ConfigError, show } from '../errors.js'
+import { ConfigError } from '../errors.js'
+import { show } from '../show.js'
 import type { DiscoveryClient, DiscoveryFunction } from '../types/extension.js'
 
 export interface DiscoveryFromOptions {

@@ -1,7 +1,8 @@
 /** @module Lists in a map, as SCLB's SimpleDiscoveryClient has them in its properties. */
 
 import { isObject } from '../config/check.js'
-import { ConfigError, show } from '../errors.js'
+import { ConfigError } from '../errors.js'
+import { show } from '../show.js'
 import type { DiscoveryClient } from '../types/extension.js'
 import type { InstanceInit } from '../types/instance.js'
 

@@ -1,5 +1,6 @@
 /** @module A list that the registry pushes. */
 
+import type { ServiceSettings } from '../config/settings.js'
 import { DiscoveryError } from '../errors.js'
 import { startTimer } from '../runtime/host.js'
 import { waitFor } from '../runtime/wait.js'
@@ -7,19 +8,25 @@ import type { ListChange } from '../types/answers.js'
 import type { DiscoveryClient } from '../types/extension.js'
 import type { WaitOptions } from '../types/request.js'
 import { type List, listIn } from './ask.js'
+import { askWithin } from './ask-within.js'
 import { ListSource, NO_CHANGE, RETRY_MS, type SourceHost, type SourceSettings } from './list-source.js'
+import { within } from './within.js'
 
 const MOST_RETRY_MS = 30_000
+
+type WatchedSettings = SourceSettings & Pick<ServiceSettings, 'discoveryTimeoutMs'>
 
 export class WatchedSource extends ListSource {
   readonly ages = false
   readonly #stop = new AbortController()
   #watching = false
   readonly #waiting = new Set<() => void>()
-  readonly #settings: SourceSettings
+  readonly #settings: WatchedSettings
+  /** Counts the lists that the watch has brought. */
+  #pushed = 0
   #cancelDoubt = () => {}
 
-  constructor(client: DiscoveryClient, settings: SourceSettings, host: SourceHost) {
+  constructor(client: DiscoveryClient, settings: WatchedSettings, host: SourceHost) {
     super(client, host, settings)
     this.#settings = settings
   }
@@ -57,10 +64,22 @@ export class WatchedSource extends ListSource {
     }
   }
 
-  /** A watched list is as new as can be: waits for the first. */
+  /** Asks beside the watch where the client can be asked. Else a watched list is as new as can be: waits for the first. */
   async refresh(options: WaitOptions = {}): Promise<ListChange> {
-    await this.readyList(options)
-    return NO_CHANGE
+    if (this.client?.get === undefined) {
+      await this.readyList(options)
+      return NO_CHANGE
+    }
+    const { serviceId } = this.host
+    let change = NO_CHANGE
+    await within(options, `refreshing the instances of "${serviceId}"`, async (signal) => {
+      const seen = this.#pushed
+      const list = await askWithin(this.client as DiscoveryClient, serviceId, signal, this.#settings.discoveryTimeoutMs)
+      // What was pushed meanwhile is newer than the answer, or the same.
+      if (this.closed === undefined && seen === this.#pushed) change = this.#accept(list)
+    })
+    if (this.closed !== undefined) throw this.closed
+    return change
   }
 
   override accept(list: List): ListChange {
@@ -89,9 +108,15 @@ export class WatchedSource extends ListSource {
     const { signal } = this.#stop
     const { serviceId } = this.host
     const client = this.client as Required<DiscoveryClient>
+    const failed = (error: unknown) => {
+      if (!signal.aborted) this.#failed(error)
+    }
+    const confirmed = () => {
+      if (!signal.aborted) this.#confirm()
+    }
     let waitMs = retryMs
     try {
-      for await (const list of client.watch(serviceId, { signal })) {
+      for await (const list of client.watch(serviceId, { signal, failed, confirmed })) {
         if (signal.aborted) return
         waitMs = RETRY_MS
         this.#take(list)
@@ -99,10 +124,7 @@ export class WatchedSource extends ListSource {
       throw new DiscoveryError(`discovery "${client.name}" ended its watch of "${serviceId}"`, { serviceId })
     } catch (error) {
       if (signal.aborted) return
-      // Whether there is still nobody is not known any more: a later "none" begins the doubt anew.
-      this.#cancelDoubt()
-      this.doubt.end()
-      this.fail(error)
+      this.#failed(error)
     }
     // Whoever was told of the failure may have closed the service.
     if (signal.aborted) return
@@ -114,11 +136,28 @@ export class WatchedSource extends ListSource {
   }
 
   #take(list: List): void {
+    this.#pushed++
     try {
-      this.accept(listIn(list, (this.client as DiscoveryClient).name, this.host.serviceId, this.#settings.quirks))
+      this.#accept(list)
     } catch (error) {
       this.fail(error)
     }
+  }
+
+  #accept(list: List): ListChange {
+    return this.accept(listIn(list, (this.client as DiscoveryClient).name, this.host.serviceId, this.#settings.quirks))
+  }
+
+  #confirm(): void {
+    this.lastError = undefined
+    if (this.hasList && this.doubt.since === undefined) this.listedAt = this.host.clock()
+  }
+
+  #failed(error: unknown): void {
+    // Whether there is still nobody is not known any more: a later "none" begins the doubt anew.
+    this.#cancelDoubt()
+    this.doubt.end()
+    this.fail(error)
   }
 
   #wake(): void {

@@ -1,6 +1,7 @@
 /** @module Policies of the user's own: asked by their `pick`, and what they answer is checked. */
 
-import { ConfigError, show } from '../errors.js'
+import { ConfigError } from '../errors.js'
+import { show } from '../show.js'
 import type { Candidates, PickContext, Policy } from '../types/extension.js'
 import { DEFAULT_DECAY_MS, type Engine, type EngineContext, engineOf, leased } from './engine.js'
 

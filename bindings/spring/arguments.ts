@@ -1,7 +1,7 @@
 /** @module The check of what fromSpring is called with. */
 
-import { show } from '../errors.js'
 import { ConfigError } from '../index.js'
+import { show } from '../show.js'
 import { nearest } from './distance.js'
 import type { SpringOptions } from './types.js'
 

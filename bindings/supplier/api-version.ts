@@ -1,7 +1,8 @@
 /** @module Keeps the instances that serve the API version a request asks for. */
 
 import { boolean, type Check, isObject, number, object, refuse, text } from '../config/check.js'
-import { ConfigError, show } from '../errors.js'
+import { ConfigError } from '../errors.js'
+import { show } from '../show.js'
 import type { Supplied, Supplier } from '../types/extension.js'
 import type { ServiceInstance } from '../types/instance.js'
 import type { PickRequest } from '../types/request.js'

@@ -101,12 +101,25 @@ export interface DiscoveryClient {
     serviceId: string,
     options: { signal: AbortSignal; timeoutMs?: number; partlyFailed?: (error: unknown) => void },
   ): Promise<readonly InstanceInit[]> | readonly InstanceInit[]
-  /** Instead of `get`, where the source pushes: each value is the whole list. */
-  watch?(serviceId: string, options: { signal: AbortSignal }): AsyncIterable<readonly InstanceInit[]>
+  /**
+   * Instead of `get`, where the source pushes: each value is the whole list. Beside `get`, which is asked then where
+   * nothing outlives a request (Workers), and by `refresh()`. A watch that throws or ends is begun again after a while.
+   */
+  watch?(serviceId: string, options: WatchOptions): AsyncIterable<readonly InstanceInit[]>
   services?(options: { signal: AbortSignal }): Promise<readonly string[]>
   /** Address, namespace, group … for `explain`; no secrets. */
   describe?(serviceId: string): Record<string, string>
   close?(): Promise<void>
+}
+
+/** What a watch is begun with. */
+export interface WatchOptions {
+  /** Aborts when nobody wants the list any more. */
+  readonly signal: AbortSignal
+  /** The source could not be asked, and the watch tries on by itself: told and counted, the last list is served. */
+  failed?(error: unknown): void
+  /** The last list is still what the source says: it is as new as if it had come again. */
+  confirmed?(): void
 }
 
 /** A discovery client that is only its `get` or its `watch`. */
