@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -8,7 +9,10 @@ export default defineConfig({
       'test/registries/*.test.ts',
       'test/e2e/**/*.test.ts',
     ],
+    globalSetup: 'test/registries/install-witnesses.ts',
     testTimeout: 60_000,
     pool: 'threads',
+    // Two at least: some files mostly wait for what is not in their hands.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
   },
 })

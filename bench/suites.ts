@@ -12,6 +12,7 @@ export const SUITES: Readonly<Record<string, () => Promise<Suite>>> = {
   filter: async () => (await import('./suites/cold-filter.js')).coldFilter,
   subset: async () => (await import('./suites/subset.js')).subset,
   refresh: async () => (await import('./suites/list-refresh.js')).listRefresh,
+  'registry-refresh': async () => (await import('./suites/registry-refresh.js')).registryRefresh,
   fetch: async () => (await import('./suites/fetch.js')).fetchThroughput,
   'first-pick': async () => (await import('./suites/first-pick.js')).firstPick,
   peers: async () => (await import('./suites/peers.js')).peers,

@@ -85,6 +85,8 @@ export interface DiscoveryErrorDetails extends ErrorDetails {
   failure?: DiscoveryFailure
   /** Of the registry's answer. */
   status?: number
+  /** Not to be asked again before, as the registry said with it. */
+  retryAfterMs?: number
 }
 
 /** Discovery failed: on its own in events and `explain`; thrown where there is no earlier list to serve. */
@@ -92,9 +94,11 @@ export class DiscoveryError extends EvenkeelError {
   override readonly name = 'DiscoveryError'
   readonly failure?: DiscoveryFailure
   readonly status?: number
+  readonly retryAfterMs?: number
 
   constructor(message: string, details: DiscoveryErrorDetails = {}) {
     super('EVENKEEL_DISCOVERY', message, details)
+    if (details.retryAfterMs !== undefined) this.retryAfterMs = details.retryAfterMs
     if (details.failure !== undefined) this.failure = details.failure
     if (details.status !== undefined) this.status = details.status
   }

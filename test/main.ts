@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process'
 import { readFile, rm } from 'node:fs/promises'
+import { installPackages } from '../tools/extra-packages.js'
 
 const UNIT = 'build/test-unit.json'
 const RUNTIMES = 'build/test-runtimes.json'
@@ -26,6 +27,7 @@ if ((await run('tsx', 'tools/build.ts')) !== 0) {
   console.error('the build failed: nothing was tested')
   process.exit(1)
 }
+installPackages('test/registries/witnesses', "the registries' tests")
 const unitStatus = await run('vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${UNIT}`)
 const runtimeStatus = await run('tsx', 'test/runtime/main.ts', '--json', RUNTIMES)
 

@@ -109,11 +109,13 @@ async function bundleAll(): Promise<void> {
     footer: { js: 'export {}' },
   } as const
   await Promise.all([
-    bundle({ ...entry, entryPoints: { index: 'bindings/index.ts' }, external: ['#core'] }),
+    bundle({ ...entry, entryPoints: { errors: 'bindings/errors.ts' } }),
+    bundle({ ...entry, entryPoints: { index: 'bindings/index.ts' }, external: ['#core'], plugins: [shared] }),
     bundle({
       ...entry,
       entryPoints: { js: 'bindings/index.ts' },
       alias: { '#core': './bindings/runtime/js.ts' },
+      plugins: [shared],
     }),
     bundle({
       ...common,
@@ -122,38 +124,43 @@ async function bundleAll(): Promise<void> {
       external: ['*.wasm', '*.wasm?module'],
     }),
   ])
-  const { metafile } = await bundle({
+  const spring = await bundle({
     ...entry,
     entryPoints: { spring: 'bindings/spring/index.ts' },
-    plugins: [ownEntry],
+    plugins: [shared],
     metafile: true,
   })
-  await writeFile('dist/THIRD-PARTY.txt', await noticesOf(metafile))
   await bundle({
     ...entry,
     entryPoints: { undici: 'bindings/transport/undici.ts' },
-    plugins: [ownEntry],
+    plugins: [shared],
     external: ['undici'],
   })
-  await bundle({
+  const discovery = await bundle({
     ...entry,
     entryPoints: Object.fromEntries(registries.map((name) => [name, `bindings/discovery/${name}/index.ts`])),
-    plugins: [ownEntry],
-    external: ['node:*'],
+    plugins: [shared],
+    // dns-packet, which has no use where this is empty, must not stop a browser from loading what it is part of.
+    alias: { buffer: './bindings/discovery/dns/buffer.ts' },
+    metafile: true,
   })
+  await writeFile('dist/THIRD-PARTY.txt', await noticesOf([spring.metafile, discovery.metafile]))
   await copyFile('build/core.wasm', 'dist/core.wasm')
   await writeFile('dist/core.wasm.d.ts', 'declare const module: WebAssembly.Module\nexport default module\n')
 }
 
-/** A further entry imports the main one as it stands beside it, so that an error is of the same class in both. */
-const ownEntry: Plugin = {
-  name: 'own-entry',
+/**
+ * What entries share stands beside them and is imported as it is, so that an error is of the same class in all: the
+ * errors, and for some of them the main entry. What has no need of the core does not bring it along.
+ */
+const shared: Plugin = {
+  name: 'shared',
   setup: (build) =>
-    build.onResolve({ filter: /\/(?:index|errors)\.js$/ }, ({ path, resolveDir, kind }) =>
-      kind === 'import-statement' && /^bindings.(?:index|errors)\.js$/.test(relative('.', join(resolveDir, path)))
-        ? { path: './index.js', external: true }
-        : undefined,
-    ),
+    build.onResolve({ filter: /\/(?:index|errors)\.js$/ }, ({ path, resolveDir, kind }) => {
+      if (kind !== 'import-statement') return undefined
+      const name = /^bindings.((?:index|errors)\.js)$/.exec(relative('.', join(resolveDir, path)))?.[1]
+      return name === undefined ? undefined : { path: `./${name}`, external: true }
+    }),
 }
 
 /** Those of bindings/discovery/ that are entries. */
@@ -164,16 +171,26 @@ async function namesOfRegistries(): Promise<string[]> {
     .map(({ name }) => name)
 }
 
-/** The licenses of the packages that a bundle has parts of. */
-async function noticesOf({ inputs }: Metafile): Promise<string> {
-  const names = Object.keys(inputs).flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? [])
-  const notices = [...new Set(names)].sort().map(async (name) => {
+/** The licenses of the packages that bundles have parts of. */
+async function noticesOf(metafiles: readonly Metafile[]): Promise<string> {
+  const bundlesOf = new Map<string, Set<string>>()
+  for (const { outputs } of metafiles) {
+    for (const [file, { inputs }] of Object.entries(outputs)) {
+      for (const path of Object.keys(inputs)) {
+        const name = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]
+        if (name !== undefined) bundlesOf.set(name, (bundlesOf.get(name) ?? new Set()).add(file))
+      }
+    }
+  }
+  const names = [...bundlesOf.keys()].sort()
+  const notices = names.map(async (name) => {
     const folder = `node_modules/${name}`
     const { version, license } = JSON.parse(await readFile(`${folder}/package.json`, 'utf8'))
     const text = await readFile(`${folder}/LICENSE`, 'utf8')
-    return `${name} ${version} (${license})\n\n${text.trim()}\n`
+    const files = [...(bundlesOf.get(name) as Set<string>)].sort().join(', ')
+    return `${name} ${version} (${license}), in ${files}\n\n${text.trim()}\n`
   })
-  return `dist/spring.js contains parts of these packages.\n\n${(await Promise.all(notices)).join('\n---\n\n')}`
+  return `Some files contain parts of these packages.\n\n${(await Promise.all(notices)).join('\n---\n\n')}`
 }
 
 async function declare(): Promise<void> {
@@ -195,6 +212,7 @@ await step(
   compileCore,
 )
 const bundles = [
+  'errors.js',
   'index.js',
   'js.js',
   'spring.js',

@@ -14,7 +14,7 @@ const run = promisify(execFile)
 const complaints: string[] = []
 
 /** Gzipped, in bytes: more than this is an accident. What the entry should weigh, bench/suites/sizes.ts judges. */
-const CEILINGS = { core: 14.5 * 1024, workers: 62 * 1024 }
+const CEILINGS = { core: 14.5 * 1024, workers: 63.5 * 1024 }
 
 async function listed(): Promise<string[]> {
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'])
@@ -30,6 +30,7 @@ function checkFiles(files: readonly string[]): void {
     'dist/js.js',
     'dist/spring.js',
     'dist/undici.js',
+    ...['consul', 'dns', 'etcd', 'eureka', 'kubernetes', 'nacos'].map((name) => `dist/${name}.js`),
     'dist/THIRD-PARTY.txt',
     'dist/core.wasm',
     'dist/core/workerd.js',

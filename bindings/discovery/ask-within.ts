@@ -1,10 +1,10 @@
 /** @module A question to one client with a time limit of its own, within a longer one. */
 
-import { DiscoveryError } from '../errors.js'
 import { startTimer } from '../runtime/host.js'
 import { waitFor } from '../runtime/wait.js'
 import type { DiscoveryClient } from '../types/extension.js'
-import { askForList, isPromise, type List } from './ask.js'
+import { askForList, isPromise, type List, tooLate } from './ask.js'
+import { stopWith } from './stop-with.js'
 
 /**
  * The client's list; rejects when `limitMs` (undefined: no limit) is up or `signal` aborts, and the client hears of
@@ -15,22 +15,30 @@ export function askWithin(
   serviceId: string,
   signal: AbortSignal,
   limitMs: number | undefined,
+  partlyFailed?: (error: unknown) => void,
 ): Promise<List> | List {
-  const stop = new AbortController()
-  const answer = askForList(client, serviceId, { signal: stop.signal, timeoutMs: limitMs })
-  if (!isPromise(answer)) return answer
-  const onAbort = () => stop.abort(signal.reason)
-  if (signal.aborted) onAbort()
-  signal.addEventListener('abort', onAbort, { once: true })
-  const cancelTimer =
-    limitMs === undefined
-      ? () => {}
-      : startTimer(() => {
-          const message = `discovery "${client.name}" did not answer within ${limitMs} ms`
-          stop.abort(new DiscoveryError(message, { serviceId }))
-        }, limitMs)
-  return waitFor(answer, { signal: stop.signal }, 'discovery').finally(() => {
+  const { stop, leave } = stopWith(signal)
+  let cancelTimer = () => {}
+  const end = () => {
     cancelTimer()
-    signal.removeEventListener('abort', onAbort)
-  })
+    leave()
+  }
+  let answer: Promise<List> | List
+  try {
+    answer = askForList(client, serviceId, {
+      signal: stop.signal,
+      timeoutMs: limitMs,
+      ...(partlyFailed && { partlyFailed }),
+    })
+  } catch (error) {
+    leave()
+    throw error
+  }
+  if (!isPromise(answer)) {
+    leave()
+    return answer
+  }
+  if (limitMs !== undefined)
+    cancelTimer = startTimer(() => stop.abort(tooLate(client.name, serviceId, limitMs)), limitMs)
+  return waitFor(answer, { signal: stop.signal }, 'discovery').finally(end)
 }

@@ -57,10 +57,20 @@ export function listIn(answer: List, name: string, serviceId: string, quirks: Qu
   )
 }
 
+export function tooLate(name: string, serviceId: string, limitMs: number): DiscoveryError {
+  const message = `discovery "${name}" did not answer within ${limitMs} ms`
+  return new DiscoveryError(message, { serviceId, failure: 'timeout' })
+}
+
 export function isStream(answer: unknown): answer is ListStream {
   return typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer
 }
 
 export function isPromise<T>(answer: Promise<T> | T): answer is Promise<T> {
   return typeof (answer as { then?: unknown } | undefined | null)?.then === 'function'
+}
+
+/** At once where the answer is there. */
+export function andThen<T, U>(answer: Promise<T> | T, next: (answer: T) => Promise<U> | U): Promise<U> | U {
+  return isPromise(answer) ? answer.then(next) : next(answer)
 }

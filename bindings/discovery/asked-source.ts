@@ -1,17 +1,36 @@
 /** @module A list that is asked for, and kept: fresh, then served stale while one call refreshes it, then waited for. */
 
 import type { ServiceSettings } from '../config/settings.js'
-import { DiscoveryError } from '../errors.js'
+import type { DiscoveryError } from '../errors.js'
 import { isWorkers, startTimer } from '../runtime/host.js'
 import { type SingleFlight, singleFlight, unshared } from '../runtime/single-flight.js'
 import { checkWait, waitFor } from '../runtime/wait.js'
 import type { ListChange } from '../types/answers.js'
 import type { DiscoveryClient } from '../types/extension.js'
 import type { WaitOptions } from '../types/request.js'
-import { ask, endedWithoutList, firstOf, isPromise, isStream, type List, type ListStream, listIn } from './ask.js'
+import {
+  ask,
+  endedWithoutList,
+  firstOf,
+  isPromise,
+  isStream,
+  type List,
+  type ListStream,
+  listIn,
+  tooLate,
+} from './ask.js'
 import { follow } from './follow.js'
-import { ListSource, NO_CHANGE, RETRY_MS, type SourceHost, type SourceSettings, type WaitUntil } from './list-source.js'
+import {
+  ListSource,
+  NO_CHANGE,
+  RETRIES,
+  RETRY_MS,
+  type SourceHost,
+  type SourceSettings,
+  type WaitUntil,
+} from './list-source.js'
 import { Poller } from './poller.js'
+import { Backoff } from './registry/backoff.js'
 
 /** One question to the client. */
 interface Question {
@@ -36,13 +55,16 @@ export class AskedSource extends ListSource {
   /** How often it was asked, and the number of the question whose answer is in force. */
   #asked = 0
   #answered = 0
-  /** Before this nobody is asked in the background. */
-  #retryAt = Number.NEGATIVE_INFINITY
+  /** For so long since then nobody is asked in the background. */
+  #pauseMs = 0
+  #pausedAt = 0
+  readonly #backoff: Backoff
   #lastChange: ListChange = NO_CHANGE
 
   constructor(client: DiscoveryClient, settings: AskedSettings, host: SourceHost) {
     super(client, host, settings)
     this.#settings = settings
+    this.#backoff = new Backoff(RETRIES, host.random)
     this.#flight = settings.quirks.has('cache-no-single-flight') ? unshared() : singleFlight(host.clock)
     if (settings.polling !== undefined && !isWorkers()) this.#poller = new Poller(settings.polling, () => this.#poll())
   }
@@ -83,9 +105,14 @@ export class AskedSource extends ListSource {
     return nowMs >= this.listedAt && nowMs - this.listedAt < ageMs
   }
 
+  /** Where the clock has gone back the pause is over. */
   #mustPause(nowMs: number): boolean {
-    const leftMs = this.#retryAt - nowMs
-    return leftMs > 0 && leftMs <= RETRY_MS
+    return nowMs >= this.#pausedAt && nowMs - this.#pausedAt < this.#pauseMs
+  }
+
+  #pause(ms: number): void {
+    this.#pauseMs = ms
+    this.#pausedAt = this.host.clock()
   }
 
   revive(waitUntil?: WaitUntil): void {
@@ -113,12 +140,13 @@ export class AskedSource extends ListSource {
 
   override accept(list: List): ListChange {
     this.#lastChange = super.accept(list)
-    this.#retryAt = list.length > 0 ? Number.NEGATIVE_INFINITY : this.host.clock() + RETRY_MS
+    this.#backoff.reset()
+    this.#pause(list.length > 0 ? 0 : RETRY_MS)
     return this.#lastChange
   }
 
   protected override fail(error: unknown): void {
-    this.#retryAt = this.host.clock() + RETRY_MS
+    this.#pause(this.#backoff.next(this.#settings.freshness.ttlMs))
     super.fail(error)
   }
 
@@ -149,7 +177,7 @@ export class AskedSource extends ListSource {
       const answer = ask(client, serviceId, {
         signal,
         timeoutMs: this.#limitMs,
-        partlyFailed: (error) => this.#partlyFailed(error),
+        partlyFailed: (error) => this.partlyFailed(error),
       })
       if (isStream(answer) && !isWorkers()) {
         return waitFor(this.#follow(answer, question), { signal }, 'discovery').catch(failed).finally(end)
@@ -169,12 +197,6 @@ export class AskedSource extends ListSource {
     return undefined
   }
 
-  #partlyFailed(error: unknown): void {
-    if (this.closed !== undefined) return
-    this.failures++
-    this.host.failed(error)
-  }
-
   /** When a question is ended. SCLB's limit on a blocking client ends nothing: the answer comes too late. */
   get #limitMs(): number | undefined {
     const { discoveryTimeoutMs, quirks } = this.#settings
@@ -187,9 +209,7 @@ export class AskedSource extends ListSource {
   }
 
   #tooLate(): DiscoveryError {
-    const { serviceId } = this.host
-    const message = `discovery "${this.client?.name}" did not answer within ${this.#settings.discoveryTimeoutMs} ms`
-    return new DiscoveryError(message, { serviceId })
+    return tooLate((this.client as DiscoveryClient).name, this.host.serviceId, this.#settings.discoveryTimeoutMs)
   }
 
   /** While an answer goes on, what it said last is fresh. */

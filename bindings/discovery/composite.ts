@@ -2,16 +2,20 @@
 
 import { NO_QUIRKS, type Quirks } from '../compat/quirks.js'
 import { ConfigError } from '../errors.js'
-import type { DiscoveryClient, DiscoveryFunction } from '../types/extension.js'
-import { type AskOptions, isPromise, type List } from './ask.js'
+import type { DiscoveryClient, DiscoveryFunction, WatchOptions } from '../types/extension.js'
+import { type AskOptions, andThen } from './ask.js'
 import { closeAll } from './close-all.js'
-import { Panel } from './composite-ask.js'
+import { askInRace, askInTurn, askTogether, type Panel } from './composite-ask.js'
+import type { CompositeMode } from './composite-list.js'
+import { Member } from './composite-member.js'
+import { CompositeWatch } from './composite-watch.js'
 import { discoveryFrom } from './discovery-from.js'
 import { messageOf } from './message-of.js'
+import { TimeShare } from './time-share.js'
 
 export interface CompositeOptions {
   /** 'first' (default): the first client that lists anybody. 'merge': all that any of them lists. */
-  mode?: 'first' | 'merge'
+  mode?: CompositeMode
 }
 
 /** Carried by composites: the clients that they ask. */
@@ -27,9 +31,13 @@ type CompositeAsk = Pick<AskOptions, 'signal' | 'partlyFailed'> & { timeoutMs?: 
 /**
  * Asks several clients, in ascending `order` (default 0; equals as they are given). One that fails, that answers what
  * can't be read, or that takes longer than its part of `discoveryTimeoutMs` (asked in turn: its share of what is
- * left; merged: nearly all of it), is passed over; only if no other lists anybody is that a failure. Merged, an instance that several list is taken from the first of
- * them, and a client that fails contributes what it last said. Each time it is asked; of a client that pushes, the
- * first list is taken. As the value of the option `discovery` an array is the same, with `discoveryMode`.
+ * left; merged: nearly all of it), is passed over; only if no other lists anybody is that a failure. Merged, an instance
+ * that several list is taken from the first of them, and a client that fails contributes what it last said. As the value
+ * of the option `discovery` an array is the same, with `discoveryMode`.
+ *
+ * Where one of them pushes, all are followed at once: what any says is in force when it says it, the others are asked
+ * each `cache.ttlMs`, and of one that fails the last list goes on counting. (On Workers, and by `refresh()`, they are
+ * asked each time; of a client that only pushes, the first list is taken.)
  * @throws EVENKEEL_CONFIG without a client
  * @example
  * const lb = createLoadBalancer({ discovery: compositeDiscovery([consul, simpleDiscovery(fixed)], { mode: 'merge' }) })
@@ -45,58 +53,65 @@ export function compositeDiscovery(
   )
 }
 
-export function compositeOf(
-  clients: readonly DiscoveryClient[],
-  mode: 'first' | 'merge',
-  quirks: Quirks,
-): DiscoveryClient {
+export function compositeOf(clients: readonly DiscoveryClient[], mode: CompositeMode, quirks: Quirks): DiscoveryClient {
   if (clients.length === 0) {
     throw new ConfigError('a composite discovery needs a client', { option: 'discovery' })
   }
-  const members = clients.toSorted((a, b) => (a.order ?? 0) - (b.order ?? 0))
-  const labels = labelsOf(members)
+  const sorted = clients.toSorted((a, b) => (a.order ?? 0) - (b.order ?? 0))
+  const labels = labelsOf(sorted)
+  const membersFor = (serviceId: string) => sorted.map((client) => new Member(client, serviceId, quirks))
   const panels = new Map<string, Panel>()
-  const panelOf = (serviceId: string) => {
-    let panel = panels.get(serviceId)
-    if (panel === undefined) panels.set(serviceId, (panel = new Panel(members, serviceId, quirks)))
-    return panel
+  const watches = new Map<string, Panel>()
+  async function* watch(serviceId: string, options: WatchOptions) {
+    const own = new CompositeWatch(membersFor(serviceId), serviceId, mode)
+    watches.set(serviceId, own)
+    try {
+      yield* own.lists(options)
+    } finally {
+      if (watches.get(serviceId) === own) watches.delete(serviceId)
+    }
   }
+  const askAll = mode === 'merge' ? askTogether : quirks.has('composite-race') ? askInRace : askInTurn
+  const stopsAtError = quirks.has('composite-stops-at-error')
+  // SCLB asks the registries of a composite each time: what its quirks are of can't be watched.
+  const isWatched =
+    sorted.some((client) => client.watch !== undefined) && !quirks.has('composite-race') && !stopsAtError
   const composite: Composite = {
-    [MEMBERS]: members,
-    name: members.map(({ name }) => name).join(', '),
+    [MEMBERS]: sorted,
+    name: sorted.map(({ name }) => name).join(', '),
     get(serviceId, { signal, timeoutMs, partlyFailed = () => {} }: CompositeAsk) {
-      const panel = panelOf(serviceId)
-      const question = panel.begin(signal, timeoutMs)
-      const tell = (list: List) => {
-        for (const error of panel.failures()) partlyFailed(error)
+      let panel = panels.get(serviceId)
+      if (panel === undefined) panels.set(serviceId, (panel = { members: membersFor(serviceId), supplier: undefined }))
+      const { members } = panel
+      // Earlier failures say nothing of the answer to this question.
+      for (const member of members) member.error = member.news = undefined
+      return andThen(askAll(panel, { signal, time: new TimeShare(timeoutMs), stopsAtError }), (list) => {
+        for (const { error, news } of members) {
+          // Of a list that is handed on as it was said, the service tells what can't be read.
+          const failed = error ?? (mode === 'merge' ? news : undefined)
+          if (failed !== undefined) partlyFailed(failed)
+        }
         return list
-      }
-      const answer =
-        mode === 'merge'
-          ? panel.together(question)
-          : quirks.has('composite-race')
-            ? panel.inRace(question)
-            : panel.inTurn(question)
-      return isPromise(answer) ? answer.then(tell) : tell(answer)
+      })
     },
+    ...(isWatched && { watch }),
     async services(options) {
-      const names = await Promise.all(members.map((client) => client.services?.(options) ?? []))
+      const names = await Promise.all(sorted.map((client) => client.services?.(options) ?? []))
       return [...new Set(names.flat())]
     },
     describe(serviceId) {
-      const panel = panels.get(serviceId)
+      const { members, supplier } = watches.get(serviceId) ?? panels.get(serviceId) ?? { members: [] }
       const all: Record<string, string> = {}
-      for (const [i, client] of members.entries()) {
-        const failure = panel?.failureOf(i)
-        const failed = failure === undefined ? {} : { failed: messageOf(failure) }
+      for (const [i, client] of sorted.entries()) {
+        const error = members[i]?.error
+        const failed = error !== undefined && { failed: messageOf(error) }
         for (const [key, value] of Object.entries({ ...client.describe?.(serviceId), ...failed })) {
           all[`${labels[i]}.${key}`] = value
         }
       }
-      const supplier = panel?.supplier
-      return supplier === undefined ? all : { ...all, from: labels[supplier] as string }
+      return { ...all, ...(supplier !== undefined && { from: labels[supplier] as string }) }
     },
-    close: () => closeAll(members),
+    close: () => closeAll(sorted),
   }
   return composite
 }

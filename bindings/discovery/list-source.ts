@@ -1,21 +1,30 @@
 /** @module Where a service's list comes from, and how old it is. One subclass for each way a list arrives. */
 
 import type { ServiceSettings } from '../config/settings.js'
-import { ClosedError, DiscoveryError } from '../errors.js'
+import { ClosedError, DiscoveryError, type DiscoveryErrorDetails } from '../errors.js'
 import { checkWait } from '../runtime/wait.js'
 import type { ListChange } from '../types/answers.js'
 import type { DiscoveryClient } from '../types/extension.js'
 import type { InstanceInit } from '../types/instance.js'
 import type { WaitOptions } from '../types/request.js'
 import { EmptyListDoubt } from './empty-list-doubt.js'
+import { LeftOut } from './left-out.js'
 import { messageOf } from './message-of.js'
+import { CUT_OFF_GROWTH } from './registry/backoff.js'
 import { within } from './within.js'
 
 export interface SourceHost {
   readonly serviceId: string
   readonly clock: () => number
+  /**
+   * Uniform in [0, 1): spreads the questions of many clients over time. Not what picks are drawn from, which stay the
+   * same whatever the registry does. Default: `Math.random`.
+   */
+  readonly random?: () => number
   /** Puts a list in force. Throws if it can't be read; the old one then stays. */
   publish(list: readonly InstanceInit[]): ListChange
+  /** What was said of entries of the last list that could not be read, and are left out. */
+  unreadable?(): readonly string[]
   /** The registry lists nobody, which is not believed yet. */
   doubted(): void
   failed(error: unknown): void
@@ -34,8 +43,11 @@ export type SourceSettings = Pick<ServiceSettings, 'protectMs' | 'quirks'>
 
 export type WaitUntil = ((promise: Promise<unknown>) => void) | undefined
 
-/** How long the registry is left alone after it failed, or said that there is nobody. */
+/** How long the registry is left alone after it said that there is nobody, and on average after its first failure. */
 export const RETRY_MS = 1_000
+
+/** The pauses after failures in a row, on average. */
+export const RETRIES = { minMs: RETRY_MS, maxMs: 30_000, growth: CUT_OFF_GROWTH }
 
 export const NO_CHANGE: ListChange = Object.freeze({ added: [], removed: [], changed: [] })
 
@@ -57,6 +69,7 @@ export abstract class ListSource {
   protected hasList = false
   /** The list in force names somebody. */
   protected hasSomebody = false
+  readonly #leftOut = new LeftOut()
   /** SCLB's: a failure is nobody, not the last good list. */
   readonly #failureEmpties: boolean
 
@@ -145,6 +158,8 @@ export abstract class ListSource {
     this.hasList = true
     this.hasSomebody = list.length > 0
     this.listedAt = nowMs
+    const error = this.#leftOut.news(this.host.unreadable?.() ?? [], this.host.serviceId)
+    if (error !== undefined) this.partlyFailed(error)
     return change
   }
 
@@ -162,11 +177,17 @@ export abstract class ListSource {
     this.host.failed(error)
   }
 
-  protected unavailable(): DiscoveryError {
+  /** Told and counted like a failure, but there is an answer, which is taken. */
+  partlyFailed(error: unknown): void {
+    if (this.closed !== undefined) return
+    this.failures++
+    this.host.failed(error)
+  }
+
+  protected unavailable(cause = this.lastError): DiscoveryError {
     const { serviceId } = this.host
-    const reason = messageOf(this.lastError)
-    const message = `discovery "${this.client?.name}" could not list "${serviceId}": ${reason}`
-    return new DiscoveryError(message, { serviceId, cause: this.lastError })
+    const message = `discovery "${this.client?.name}" could not list "${serviceId}": ${messageOf(cause)}`
+    return new DiscoveryError(message, { serviceId, cause, ...failureIn(cause) })
   }
 
   #acceptNobody(): void {
@@ -176,4 +197,11 @@ export abstract class ListSource {
       // A listener of the change has closed the service.
     }
   }
+}
+
+/** How the registry failed, where its client says so. */
+function failureIn(error: unknown): DiscoveryErrorDetails {
+  if (!(error instanceof DiscoveryError)) return {}
+  const { failure, status } = error
+  return { ...(failure !== undefined && { failure }), ...(status !== undefined && { status }) }
 }

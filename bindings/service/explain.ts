@@ -1,5 +1,6 @@
 /** @module Why a request would go where it goes: each layer's part, and what looks like a mistake. */
 
+import { leftOut } from '../discovery/left-out.js'
 import { messageOf } from '../discovery/message-of.js'
 import { HEALTH_CHECK } from '../health/health-stage.js'
 import { PRIMED } from '../health/primed-stage.js'
@@ -87,6 +88,8 @@ const MEANT_FOR: Record<string, readonly [string, ...string[]]> = {
   canary: ['canary'],
 }
 
+const GIVEN_TO_ALL = new Set(['weight', 'zone'])
+
 function notesOnPolicy({ picker, settings }: BalancedService, candidates: number): string[] {
   const { engine, chain } = picker
   const note = engine?.note?.(candidates)
@@ -105,8 +108,11 @@ function notesOn(service: BalancedService, steps: readonly Step[]): string[] {
   const meaning = new Set(service.settings.suppliers.map(({ name }) => name))
   if (picker.engines.zones) meaning.add('zone-aware')
   for (const [key, meant] of Object.entries(MEANT_FOR)) {
-    const count = instances.filter(({ metadata }) => metadata[key] !== undefined).length
-    if (count > 0 && !meant.some((name) => meaning.has(name))) {
+    const values = instances.map(({ metadata }) => metadata[key])
+    const count = values.filter((value) => value !== undefined).length
+    // Registries give each instance a weight and a zone: where they are all the same there is nothing to go by.
+    const differs = new Set(values).size > 1 || !GIVEN_TO_ALL.has(key)
+    if (count > 0 && differs && !meant.some((name) => meaning.has(name))) {
       notes.push(
         `${count} of ${instances.length} instances have ${key} metadata, but "${meant[0]}" is not among the suppliers`,
       )
@@ -115,6 +121,8 @@ function notesOn(service: BalancedService, steps: readonly Step[]): string[] {
   for (const id of service.roster.unreadableWeights) notes.push(`the weight of "${id}" can't be read and counts as 1`)
   for (const id of service.roster.mergedDuplicates)
     notes.push(`"${id}" was listed more than once: its first entry counts`)
+  const { unreadable } = service.roster
+  if (unreadable.length > 0) notes.push(leftOut(unreadable))
   for (const step of steps) {
     if (step.reason === 'own zone unset') notes.push(`own zone unset: ${step.stage} keeps everything`)
     if (step.fellBack) notes.push(`${step.stage} fell back to ${step.list.length} instances: ${step.reason}`)

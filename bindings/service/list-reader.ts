@@ -1,5 +1,6 @@
 /** @module Reads lists, most of which say what the one before said. */
 
+import { messageOf } from '../discovery/message-of.js'
 import { ConfigError } from '../errors.js'
 import { isSameInstance, type ListOrigin, restates, toInstance } from '../instance.js'
 import type { InstanceInit, ServiceInstance } from '../types/instance.js'
@@ -9,6 +10,8 @@ export interface ReadList {
   readonly instances: readonly ServiceInstance[]
   /** Ids that it had more than once; their first entry counts. */
   readonly duplicates: readonly string[]
+  /** What was said of entries that could not be read, and are left out. Never of a written list. */
+  readonly unreadable: readonly string[]
 }
 
 /** How an entry was written, to know it again. */
@@ -21,8 +24,9 @@ interface Writing {
 
 export class ListReader {
   readonly #serviceId: string
-  #last: readonly ServiceInstance[] = []
-  #writings: readonly Writing[] = []
+  /** By the place of the entry; undefined: it could not be read. */
+  #last: readonly (ServiceInstance | undefined)[] = []
+  #writings: readonly (Writing | undefined)[] = []
   #hadDuplicates = false
 
   constructor(serviceId: string) {
@@ -32,7 +36,8 @@ export class ListReader {
   /**
    * Reads a whole list and changes nothing that is in force.
    * @param known the instance in force under an id
-   * @throws EVENKEEL_CONFIG for an unreadable entry; in a written list also for a repeated id or an unknown field
+   * @throws EVENKEEL_CONFIG in a written list for an unreadable entry, a repeated id or an unknown field; in a
+   * discovered one if there are entries and none can be read
    */
   read(
     inits: readonly InstanceInit[],
@@ -44,8 +49,9 @@ export class ListReader {
       throw new ConfigError(`${where} must be an array of instances`, { option: where, serviceId: this.#serviceId })
     }
     const place = { index: 0, toString: () => `${where}[${place.index}]` }
-    const instances = new Array<ServiceInstance>(inits.length)
-    const writings = new Array<Writing>(inits.length)
+    const instances = new Array<ServiceInstance | undefined>(inits.length)
+    const writings = new Array<Writing | undefined>(inits.length)
+    const unreadable: unknown[] = []
     for (let i = 0; i < inits.length; i++) {
       const init = inits[i] as InstanceInit
       const old = this.#last[i]
@@ -56,9 +62,15 @@ export class ListReader {
         continue
       }
       place.index = i
-      instances[i] = toInstance(init, this.#serviceId, place, origin, known)
-      writings[i] = writingOf(init)
+      try {
+        instances[i] = toInstance(init, this.#serviceId, place, origin, known)
+        writings[i] = writingOf(init)
+      } catch (error) {
+        if (origin === 'written') throw error
+        unreadable.push(error)
+      }
     }
+    if (unreadable.length > 0 && unreadable.length === inits.length) throw unreadable[0]
     const repeated = this.#repeated(instances)
     if (repeated.length > 0 && origin === 'written') {
       const [index, { instanceId }] = repeated[0] as [number, ServiceInstance]
@@ -68,11 +80,14 @@ export class ListReader {
     }
     this.#last = instances
     this.#writings = writings
-    if (repeated.length === 0) return { instances, duplicates: [] }
+    const isWhole = repeated.length === 0 && unreadable.length === 0
     const dropped = new Set(repeated.map(([index]) => index))
     return {
-      instances: instances.filter((_, i) => !dropped.has(i)),
+      instances: (isWhole
+        ? instances
+        : instances.filter((each, i) => each !== undefined && !dropped.has(i))) as ServiceInstance[],
       duplicates: repeated.map(([, { instanceId }]) => instanceId),
+      unreadable: unreadable.map(messageOf),
     }
   }
 
@@ -80,12 +95,13 @@ export class ListReader {
    * The entries whose id stands earlier in the list. What stands where it stood before was unique then, so only
    * the others have to be compared, unless the last list had duplicates itself.
    */
-  #repeated(instances: readonly ServiceInstance[]): [number, ServiceInstance][] {
+  #repeated(instances: readonly (ServiceInstance | undefined)[]): [number, ServiceInstance][] {
     if (isUnchanged(this.#last, instances) && !this.#hadDuplicates) return []
     const seen = new Set<string>()
     const repeated: [number, ServiceInstance][] = []
     for (let i = 0; i < instances.length; i++) {
-      const instance = instances[i] as ServiceInstance
+      const instance = instances[i]
+      if (instance === undefined) continue
       if (seen.has(instance.instanceId)) repeated.push([i, instance])
       else seen.add(instance.instanceId)
     }
@@ -95,11 +111,14 @@ export class ListReader {
 }
 
 /** The same identities at the same places. */
-function isUnchanged(before: readonly ServiceInstance[], after: readonly ServiceInstance[]): boolean {
+function isUnchanged(
+  before: readonly (ServiceInstance | undefined)[],
+  after: readonly (ServiceInstance | undefined)[],
+): boolean {
   if (before.length !== after.length) return false
   for (let i = 0; i < after.length; i++) {
-    const [a, b] = [before[i] as ServiceInstance, after[i] as ServiceInstance]
-    if (a !== b && !isSameInstance(a, b)) return false
+    const [a, b] = [before[i], after[i]]
+    if (a !== b && (a === undefined || b === undefined || !isSameInstance(a, b))) return false
   }
   return true
 }

@@ -23,6 +23,8 @@ export class Roster {
   readonly unreadableWeights = new Set<string>()
   /** Ids that the last list had more than once. */
   mergedDuplicates: readonly string[] = []
+  /** What was said of entries of the last list that could not be read. */
+  unreadable: readonly string[] = []
   readonly #core: Core
   readonly #reader: ListReader
   readonly #weighing: Weighing | undefined
@@ -53,6 +55,7 @@ export class Roster {
     const before = members.instances
     const change = members.adopt(read.instances)
     this.mergedDuplicates = read.duplicates
+    this.unreadable = read.unreadable
     if (change.removed.length > 0) {
       this.ramps.forgetDeparted()
       this.#slowStarts?.forgetDeparted()

@@ -128,6 +128,7 @@ export class BalancedService implements Service, LeaseOwner {
       clock,
       publish: (list) =>
         this.#publish(list, isStatic ? `${where}.instances` : 'list', isStatic ? 'written' : 'discovered'),
+      unreadable: () => this.roster.unreadable,
       doubted: () => this.#timeline.missing(this.instances(), clock()),
       failed: (error) => {
         this.health?.listFailed()

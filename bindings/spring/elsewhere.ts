@@ -4,16 +4,19 @@ import { relaxedName } from './name.js'
 import type { Property } from './property.js'
 import type { Report } from './report.js'
 
-const REGISTRY =
-  'registries are discovery clients here: createLoadBalancer({ ...options, discovery }); what one is told is said to that client'
+/** By its factory, or one of the user's own. */
+const registry = (factory?: string, entry?: string) =>
+  factory === undefined
+    ? 'there is no client of that registry: write one, { name, get(serviceId) }, and give it to createLoadBalancer as discovery'
+    : `not translated: createLoadBalancer({ ...options, discovery: ${factory}({ … }) }), from 'evenkeel/${entry}'`
 
 /** By the beginning of the name. */
 const OTHERS: Readonly<Record<string, string>> = {
-  eureka: REGISTRY,
-  'spring.cloud.nacos': REGISTRY,
-  'spring.cloud.consul': REGISTRY,
-  'spring.cloud.zookeeper': REGISTRY,
-  'spring.cloud.kubernetes': REGISTRY,
+  eureka: registry('eurekaDiscovery', 'eureka'),
+  'spring.cloud.nacos': registry('nacosDiscovery', 'nacos'),
+  'spring.cloud.consul': registry('consulDiscovery', 'consul'),
+  'spring.cloud.zookeeper': registry(),
+  'spring.cloud.kubernetes': registry('kubernetesDiscovery', 'kubernetes'),
   'spring.config.import':
     'not followed: give the text of that file to a fromSpring of its own, or append it as a document',
 }

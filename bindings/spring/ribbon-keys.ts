@@ -25,7 +25,8 @@ function instead(advice: string, ...same: string[]): Key {
 }
 
 const CONNECTIONS = 'connections belong to the transport; give createLoadBalancer a fetch that has them so'
-const LISTS = 'write a discovery client { name, get(serviceId) } and give it to createLoadBalancer'
+const LISTS =
+  "give createLoadBalancer a discovery client: eurekaDiscovery of 'evenkeel/eureka', or your own { name, get(serviceId) }"
 const BREAKER = 'a later version has outlierDetection; policy "peak-ewma" avoids instances that fail'
 const NO_NEED = 'there is nothing like it, and no need'
 const NETFLIX = 'com.netflix.loadbalancer.'

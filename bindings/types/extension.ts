@@ -116,8 +116,14 @@ export interface DiscoveryClient {
 export interface WatchOptions {
   /** Aborts when nobody wants the list any more. */
   readonly signal: AbortSignal
+  /** The service's `discoveryTimeoutMs`: how long one answer may take where it has to be asked for. */
+  readonly timeoutMs?: number
+  /** The service's `cache.ttlMs`: how old a list may grow that has to be asked for. */
+  readonly ttlMs?: number
   /** The source could not be asked, and the watch tries on by itself: told and counted, the last list is served. */
   failed?(error: unknown): void
+  /** A part of the source could not be asked; told and counted, but what is known of the rest is current. */
+  partlyFailed?(error: unknown): void
   /** The last list is still what the source says: it is as new as if it had come again. */
   confirmed?(): void
 }

@@ -34,16 +34,20 @@ export interface Registration {
   /** registering: not confirmed yet; registered; failing: the last renewal failed, the registration may still stand. */
   readonly state: 'registering' | 'registered' | 'failing' | 'closed'
   stats(): RegistrationStats
-  /** Resolves when the registry has the registration. */
+  /** Resolves when the registry has the registration. @throws EVENKEEL_TIMEOUT with what the last attempt failed with */
   ready(options?: WaitOptions): Promise<void>
   /** Resolves when the registry has the status; until then it is tried again and again. */
   setStatus(status: RegistrationStatus, options?: WaitOptions): Promise<void>
   /**
    * The graceful end: OUT_OF_SERVICE, then `propagationMs` for clients to hear of it while requests are still answered,
-   * then until `inFlight` says 0, at most `drainMs`, then `close`. Goes on where the registry can't be reached.
+   * then until `inFlight` says 0, at most `drainMs`, then `close`. A registry that can't be told of the status gets
+   * another `propagationMs` to be there; then it goes on all the same, and rejects at its end if `close` does.
    */
   shutdown(options: ShutdownOptions): Promise<void>
-  /** Ends renewal and deregisters, in one attempt for each server. @throws EVENKEEL_DISCOVERY if none took it */
+  /**
+   * Ends renewal and deregisters, in one attempt for each server; one that failed may be called again.
+   * @throws EVENKEEL_DISCOVERY if none took it
+   */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }

@@ -136,7 +136,7 @@ export const cases: Case[] = [
     },
   },
   {
-    name: 'discovery: a registry that fails leaves the old list in force and is asked again after a second',
+    name: 'discovery: a registry that fails leaves the old list in force and is asked again after a second or so',
     async run() {
       const clock = handClock()
       const client = registry(() => addresses(2))
@@ -152,11 +152,12 @@ export const cases: Case[] = [
       expect(errors).to.deep.equal([down])
       expect(service.stats().discoveryErrors).to.equal(1)
       expect((await service.explain()).notes).to.contain('discovery failed: the last good list is served')
-      clock.advance(999)
+      clock.advance(499)
       expect(await service.choose()).not.to.equal(undefined)
       expect(client.asked).to.equal(2)
       client.answer = () => Promise.resolve(addresses(3))
-      clock.advance(1)
+      // Pauses are drawn, so that many clients don't ask in step: from half a second to one and a half.
+      clock.advance(1_001)
       await service.choose()
       expect(service.instances().length).to.equal(3)
     },
@@ -180,9 +181,26 @@ export const cases: Case[] = [
       const service = serviceWith({ discovery: client })
       service.pick()?.done()
       await settled()
-      client.answer = () => Promise.resolve(['http://10.9.9.9:80', { host: 'x', port: 65_536 }])
+      client.answer = () => Promise.resolve([{ host: 'x', port: 65_536 }])
       expect(await rejected(service.refresh())).to.include({ code: 'EVENKEEL_DISCOVERY' })
       expect(idsOf(service)).to.deep.equal(['10.0.0.0:8080', '10.0.0.1:8080'])
+    },
+  },
+  {
+    name: "discovery: an entry that can't be read is left out and named, once",
+    async run() {
+      const client = registry(() => addresses(2))
+      const service = serviceWith({ discovery: client })
+      const failures: unknown[] = []
+      service.on('discoveryError', ({ error }) => failures.push((error as { failure?: string }).failure))
+      service.pick()?.done()
+      await settled()
+      client.answer = () => Promise.resolve(['http://10.9.9.9:80', { host: 'x', port: 65_536 }])
+      await service.refresh()
+      await service.refresh()
+      expect(idsOf(service)).to.deep.equal(['10.9.9.9:80'])
+      expect((await service.explain()).notes.join()).to.contain('65536')
+      expect(failures).to.deep.equal(['malformed'])
     },
   },
   {

@@ -20,6 +20,12 @@ import { cases as health } from './health.js'
 import { cases as leases } from './leases.js'
 import { cases as lifecycle } from './lifecycle.js'
 import { cases as picks } from './picks.js'
+import { cases as consul } from './registry-consul.js'
+import { cases as dns } from './registry-dns.js'
+import { cases as etcd } from './registry-etcd.js'
+import { cases as eureka } from './registry-eureka.js'
+import { cases as kubernetes } from './registry-kubernetes.js'
+import { cases as nacos } from './registry-nacos.js'
 import { cases as scenarios } from './scenarios.js'
 import { cases as serverStats } from './server-stats.js'
 import { cases as apiVersions } from './suppliers-api-version.js'
@@ -57,6 +63,12 @@ export async function runAll(context: Context, begins: (name: string) => void = 
     ...ribbonFilters,
     ...extensions,
     ...discovery,
+    ...consul,
+    ...dns,
+    ...etcd,
+    ...eureka,
+    ...kubernetes,
+    ...nacos,
     ...health,
     ...errors,
     ...fetchUrl,

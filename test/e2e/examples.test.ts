@@ -1,6 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { FakeConsul } from '../registries/fakes/consul.js'
+import { FakeEtcd } from '../registries/fakes/etcd.js'
+import { EurekaFake } from '../registries/fakes/eureka.js'
+import { RegistryServer } from '../registries/serve.js'
 import { type Consumer, consumerOf, freePort, type Origin, startOrigin } from './consumer.js'
 
 let origins: Origin[] = []
@@ -8,6 +12,9 @@ beforeAll(async () => {
   origins = await Promise.all(['one', 'two', 'three'].map(startOrigin))
 })
 afterAll(() => Promise.all(origins.map((origin) => origin.close())))
+
+/** An installation while the other tests run. */
+const SETUP_MS = 60_000
 
 interface Answer {
   name: string
@@ -28,7 +35,7 @@ describe('examples/worker, run by workerd', () => {
     const [one, two, three] = origins.map((origin) => origin.url)
     const ORIGINS = JSON.stringify([one, two, { url: three, hint: 'canary' }])
     await worker.start(['npm', 'start'], { ORIGINS }, url)
-  })
+  }, SETUP_MS)
   afterAll(() => worker?.stop())
 
   it('spreads requests over the origins', async () => {
@@ -61,7 +68,7 @@ describe('examples/deno', () => {
     // The third origin refuses connections: its share is retried on another.
     const ORIGINS = [one, two, `http://127.0.0.1:${await freePort()}`].join(',')
     await service.start(['deno', 'task', 'start'], { ORIGINS, PORT: String(port), NO_COLOR: '1' }, url)
-  })
+  }, SETUP_MS)
   afterAll(() => service?.stop())
 
   it('answers every request, from whichever origin is up', async () => {
@@ -81,5 +88,38 @@ describe('examples/deno', () => {
     }
     expect(origin.instances.map(({ inFlight }) => inFlight)).toEqual([0, 0, 0])
     expect(origin.retriesNext).toBeGreaterThan(0)
+  })
+})
+
+describe('examples/registry', () => {
+  let service: Consumer
+  beforeAll(async () => {
+    service = await consumerOf('registry')
+  }, SETUP_MS)
+  afterAll(() => service?.stop())
+
+  it.each([
+    ['consul', '', () => new FakeConsul()],
+    ['etcd', '', () => new FakeEtcd()],
+    ['eureka', '/eureka', () => new EurekaFake()],
+  ] as const)('registers in %s, calls itself by its name, and is gone when it has ended', async (name, path, make) => {
+    const fake = make()
+    const server = new RegistryServer(fake)
+    await server.start()
+    try {
+      const output = await service.run(['npm', 'start', '--silent', '--', name, `${server.url}${path}`])
+      const [, id = ''] = /^registered (127\.0\.0\.1:\d+)$/m.exec(output) ?? []
+      expect(output).toMatch(/^hello from \d+, asked for \/greeting$/m)
+      expect(output).toContain(`candidates: [ '${id}' ]`)
+      expect(output).toMatch(/^deregistered$/m)
+      expect(fake.listed('hello')).toEqual([])
+    } finally {
+      await server.kill()
+      fake.close()
+    }
+  })
+
+  it('says how it is used', async () => {
+    await expect(service.run(['npm', 'start', '--silent', '--', 'zookeeper'])).rejects.toThrow('consul|etcd|eureka')
   })
 })

@@ -25,11 +25,22 @@ export interface FakeRegistry {
   close(): void
 }
 
+export interface Pauses {
+  readonly minMs: number
+  readonly maxMs: number
+  readonly growth: number
+}
+
+/** Of clients whose registry pushes. */
+export const PUSHED_PAUSES: Pauses = { minMs: 1_000, maxMs: 30_000, growth: 5 }
+
 /** A registry that the common cases can use, break and mend. */
 export interface TestRegistry {
   readonly name: string
   /** A change is in the client's list after this, in ms, where the client is made by `client`. */
   readonly boundMs: number
+  /** How the client's pauses after failures grow, on average; each is up to half as long again. Default `PUSHED_PAUSES`. */
+  readonly pauses?: Pauses
   /** Whether who was added is still there after `stop` and `start`. */
   readonly remembers: boolean
   /** Starts it, again too, at the same address. */
@@ -44,6 +55,8 @@ export interface TestRegistry {
   /** Tells the registry by a protocol of its own that has nothing to do with the client under test. */
   add(serviceId: string, entry: Entry): Promise<void>
   remove(serviceId: string, instanceId: string): Promise<void>
+  /** Ids of those that a client is to see now, asked by that protocol too. */
+  listed?(serviceId: string): Promise<string[]>
   /** A client as a user would make it, only with intervals fit for a test. */
   client(): DiscoveryClient & Partial<Registrar>
   /** Ends everything. */

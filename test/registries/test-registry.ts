@@ -1,31 +1,34 @@
 /** @module A served fake as a registry of the common cases. */
 
 import type { DiscoveryClient, Registrar } from '../../bindings/index.js'
-import type { FakeRegistry, TestRegistry } from './registry.js'
+import type { FakeRegistry, Pauses, TestRegistry } from './registry.js'
 import { RegistryServer } from './serve.js'
 
 export interface FakeSetup {
   name: string
   boundMs: number
-  fake: FakeRegistry
-  /** Whether who was added is still there after the server was gone; who does not remember is made anew by `reset`. */
+  pauses?: Pauses
+  /** Called once, and again for one that does not remember when it has ended. */
+  fake(): FakeRegistry
+  /** Whether who was added is still there after the server was gone. */
   remembers: boolean
-  /** Forgets what a registry without a disk forgets when it ends. */
-  reset?(): void
   client(url: string): DiscoveryClient & Partial<Registrar>
 }
 
 export async function fakeTestRegistry(setup: FakeSetup): Promise<TestRegistry> {
-  const { fake } = setup
-  const server = new RegistryServer(fake)
+  let fake = setup.fake()
+  const server = new RegistryServer({ fetch: (request) => fake.fetch(request) })
   const end = async () => {
     await server.kill()
     server.resume()
-    if (!setup.remembers) setup.reset?.()
+    if (setup.remembers) return
+    fake.close()
+    fake = setup.fake()
   }
   return {
     name: setup.name,
     boundMs: setup.boundMs,
+    ...(setup.pauses && { pauses: setup.pauses }),
     remembers: setup.remembers,
     start: () => server.start(),
     stop: end,
@@ -34,10 +37,11 @@ export async function fakeTestRegistry(setup: FakeSetup): Promise<TestRegistry> 
     resume: async () => server.resume(),
     add: async (serviceId, entry) => fake.add(serviceId, entry),
     remove: async (serviceId, instanceId) => fake.remove(serviceId, instanceId),
+    listed: async (serviceId) => fake.listed(serviceId),
     client: () => setup.client(server.url),
     async dispose() {
-      fake.close()
       await server.kill()
+      fake.close()
     },
   }
 }

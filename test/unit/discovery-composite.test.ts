@@ -102,7 +102,7 @@ describe('the first client that lists anybody', () => {
     for (const answer of ['http://a:1', [{ host: 'a', port: 99_999 }], {}, [null]]) {
       const { service: s } = service([client('odd', answer as never), client('fixed', b)])
       expect((await s.choose())?.instance.host).toBe('b')
-      expect((await s.explain()).source['odd.failed']).toMatch(/^the answer of discovery "odd"/)
+      expect((await s.explain()).source['odd.failed']).toMatch(/^the list of discovery "odd"/)
       expect(s.stats().discoveryErrors).toBe(1)
     }
   })
@@ -215,14 +215,32 @@ describe('merged clients', () => {
     const told: unknown[] = []
     s.on('discoveryError', ({ error }) => told.push(error))
     await s.choose()
-    for (const answer of [['http://c:1', { host: 'x', port: 99_999 }], 'abc']) {
+    for (const answer of [[{ host: 'x', port: 99_999 }, {}], 'abc']) {
       y.says = answer as never
       await s.refresh()
       expect([hostsOf(s), s.state]).toEqual([['a', 'b'], 'ready'])
     }
     expect(told.map((error) => (error as Error).message)).toEqual([
-      expect.stringMatching(/^the answer of discovery "y"\[1\]\.port must be/),
-      expect.stringMatching(/^the answer of discovery "y" must be an array/),
+      expect.stringMatching(/^the list of discovery "y"\[0\]\.port must be/),
+      expect.stringMatching(/^the list of discovery "y" must be an array/),
+    ])
+  })
+
+  it('list all of one that can be read, and tell once of what can not', async () => {
+    const odd = ['http://c:1', { host: 'x', port: 99_999 }]
+    const [x, y] = [client('x', a), client('y', odd)]
+    const { service: s } = service([x, y], { discoveryMode: 'merge' })
+    const told: string[] = []
+    s.on('discoveryError', ({ error }) => told.push((error as Error).message))
+    await s.choose()
+    for (const says of [odd, [...odd, {}], [...odd, {}], odd.slice(0, 1)]) {
+      y.says = says as never
+      await s.refresh()
+      expect([hostsOf(s), s.state]).toEqual([['a', 'c'], 'ready'])
+    }
+    expect(told).toEqual([
+      expect.stringMatching(/^left out, as it can't be read: the list of discovery "y"\[1\]\.port must be[^;]*$/),
+      expect.stringMatching(/"y"\[1\]\.port must be .*; the list of discovery "y"\[2\] needs/),
     ])
   })
 

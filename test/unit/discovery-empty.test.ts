@@ -4,6 +4,7 @@ import {
   type DiscoveryClient,
   type InstanceInit,
   type ServiceOptions,
+  type WatchOptions,
 } from '../../bindings/index.js'
 
 beforeEach(() => {
@@ -267,5 +268,30 @@ describe('a sudden list of nobody, pushed, with protectMs', () => {
     expect([removed?.event, dropped?.event]).toEqual(['removed-by-registry', 'dropped-from-cache'])
     expect((dropped?.at ?? 0) - (removed?.at ?? 0)).toBe(5_000)
     await lb.close()
+  })
+
+  it('of a refresh comes into force in its time, until the watch confirms its own list', async () => {
+    let options: WatchOptions | undefined
+    const discovery: DiscoveryClient = {
+      name: 'push',
+      get: () => [],
+      async *watch(_, given) {
+        options = given
+        yield some
+        await new Promise(() => {})
+      },
+    }
+    const lb = createLoadBalancer({ services: { s: { discovery, emptyList: { protectMs: 5_000 } } } })
+    const service = lb.service('s')
+    await service.choose()
+    await service.refresh()
+    await passMs(4_999)
+    expect(service.instances()).toHaveLength(2)
+    await passMs(1)
+    expect(service.instances()).toHaveLength(0)
+    options?.confirmed?.()
+    expect([service.instances().length, service.state]).toEqual([2, 'ready'])
+    await lb.close()
+    expect(vi.getTimerCount()).toBe(0)
   })
 })

@@ -102,19 +102,80 @@ describe('a list that is asked for', () => {
     expect(explanation.source).toMatchObject({ address: 'registry:8500', discovery: 'registry' })
   })
 
-  it('is not asked for again at once after a failure', async () => {
-    const { time, source, service } = setup({ ttlMs: 100 })
-    service.pick()
-    await source.answer(0, one)
-    time.now = 200
-    service.pick()
-    await source.fail(1, new Error('down'))
-    time.now = 1_199
-    expect((await service.choose())?.instance.host).toBe('a')
-    expect(source.asked).toBe(2)
-    time.now = 1_200
-    service.pick()
-    expect(source.asked).toBe(3)
+  it('is not asked for again at once after a failure, and the later the more failures there were', async () => {
+    const spread = vi.spyOn(Math, 'random').mockReturnValue(0.5)
+    try {
+      const { time, source, service } = setup({ ttlMs: 10_000 })
+      service.pick()
+      await source.answer(0, one)
+      time.now = 10_000
+      // 1 s, 5 s, up to the time to live: older than that no list is to be by the pauses alone.
+      for (const [i, pauseMs] of [1_000, 5_000, 10_000, 10_000].entries()) {
+        service.pick()
+        expect(source.asked).toBe(i + 2)
+        await source.fail(i + 1, new Error('down'))
+        time.now += pauseMs - 1
+        expect((await service.choose())?.instance.host).toBe('a')
+        expect(source.asked).toBe(i + 2)
+        time.now += 1
+      }
+      service.pick()
+      await source.answer(5, one)
+      // One answer, and it begins anew; the pause is drawn, from half to one and a half of it.
+      for (const [i, random] of [0, 0.999].entries()) {
+        spread.mockReturnValue(random)
+        time.now += 10_000
+        service.pick()
+        await source.fail(6 + 2 * i, new Error('down'))
+        time.now += 1_000 * (0.5 + random) - 1
+        service.pick()
+        expect(source.asked).toBe(7 + 2 * i)
+        time.now += 2
+        service.pick()
+        await source.answer(7 + 2 * i, one)
+      }
+    } finally {
+      spread.mockRestore()
+    }
+  })
+
+  it('is asked for at once by calls that have none, however often it failed, together', async () => {
+    const { source, service } = setup()
+    for (let i = 0; i < 6; i++) {
+      const calls = [service.choose(), service.choose()].map((call) => call.catch((error) => error.code))
+      expect(source.asked).toBe(i + 1)
+      await source.fail(i, new Error('down'))
+      expect(await Promise.all(calls)).toEqual(['EVENKEEL_DISCOVERY', 'EVENKEEL_DISCOVERY'])
+      service.pick()
+      expect(source.asked).toBe(i + 1)
+    }
+  })
+
+  it('has its pauses from elsewhere than the picks, which a seed makes the same whatever the registry does', async () => {
+    const hosts = async (fails: boolean) => {
+      const time = { now: 0 }
+      let isDown = false
+      const get = async () => {
+        if (isDown) throw new Error('down')
+        return ['http://a:1', 'http://b:1', 'http://c:1']
+      }
+      const lb = createLoadBalancer({
+        clock: () => time.now,
+        seed: 7,
+        services: { s: { policy: 'random', discovery: get } },
+      })
+      await lb.choose('s')
+      isDown = fails
+      const picked: (string | undefined)[] = []
+      for (let i = 0; i < 50; i++) {
+        time.now += 20_000
+        picked.push(lb.pick('s')?.instance.host)
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      expect(lb.service('s').stats().discoveryErrors > 0).toBe(fails)
+      return picked
+    }
+    expect(await hosts(true)).toEqual(await hosts(false))
   })
 
   it('tells an empty registry from a failed one', async () => {
@@ -150,6 +211,50 @@ describe('a list that is asked for', () => {
     await source.answer(1, [{ host: 'x', port: 99_999 }])
     expect(service.pick()?.instance.host).toBe('a')
     expect((await service.explain()).layers[0]?.reason).toMatch(/port must be/)
+  })
+
+  it('takes what can be read of a list, and tells once of what can not', async () => {
+    const { source, service } = setup()
+    const told: unknown[] = []
+    service.on('discoveryError', ({ error }) => told.push(error))
+    service.pick()
+    const odd = { host: 'x', port: 99_999 }
+    await source.answer(0, [odd, ...one])
+    const [before] = service.instances()
+    expect([service.instances().length, service.state]).toEqual([1, 'ready'])
+    const { notes, layers } = await service.explain()
+    expect(notes).toContainEqual(expect.stringMatching(/^left out, as it can't be read: list\[0\]\.port must be/))
+    expect(layers[0]).not.toHaveProperty('reason')
+    expect(told).toMatchObject([{ code: 'EVENKEEL_DISCOVERY', failure: 'malformed', serviceId: 's' }])
+    for (const [i, list] of [[odd, ...one], [...one, {}, ...Array(5).fill(null)], one].entries()) {
+      const refreshed = service.refresh()
+      await source.answer(i + 1, list)
+      await refreshed
+    }
+    expect(service.instances()[0]).toBe(before)
+    expect(told).toHaveLength(2)
+    expect((told[1] as Error).message).toMatch(/list\[1\] needs .*; list\[2\] must .*; list\[3\] must .*; and 3 more$/)
+    expect(service.stats().discoveryErrors).toBe(2)
+    expect((await service.explain()).notes.join()).not.toMatch(/left out/)
+  })
+
+  it('knows entries again that stand behind one that can not be read, and finds its duplicates', async () => {
+    const { source, service } = setup()
+    service.pick()
+    await source.answer(0, [{}, ...two])
+    const before = service.instances()
+    for (const [i, list] of [
+      [{}, ...two],
+      ['http://c:1', {}, ...two],
+      [{}, {}, ...two, 'http://a:1'],
+    ].entries()) {
+      const refreshed = service.refresh()
+      await source.answer(i + 1, list as never)
+      await refreshed
+      expect(service.instances().filter((each) => before.includes(each))).toHaveLength(2)
+    }
+    expect(service.instances()).toHaveLength(2)
+    expect((await service.explain()).notes.join()).toMatch(/"a:1" was listed more than once/)
   })
 
   it('merges what a registry lists twice, and explain names it', async () => {
@@ -320,6 +425,7 @@ describe('a list that is watched', () => {
 
   it('is begun again after a pause that grows with each failure, and is short after a good list', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const spread = vi.spyOn(Math, 'random').mockReturnValue(0.5)
     try {
       const starts: number[] = []
       let now = 0
@@ -333,14 +439,15 @@ describe('a list that is watched', () => {
       }
       const lb = createLoadBalancer({ services: { s: { discovery } } })
       lb.pick('s')
-      for (; now < 12_000; now += 100) await vi.advanceTimersByTimeAsync(100)
-      // 1, 2 and 4 s after the failures; a watch that ended after a list is begun again in a second.
-      expect(starts.map((at) => Math.round(at / 1_000))).toEqual([0, 1, 3, 7, 8, 9, 10, 11, 12])
+      for (; now < 16_000; now += 100) await vi.advanceTimersByTimeAsync(100)
+      // 1, 5 and 5 s after the failures, as there is no list yet; one that ended after a list is begun again in a second.
+      expect(starts.map((at) => Math.round(at / 1_000))).toEqual([0, 1, 6, 11, 12, 13, 14, 15, 16])
       expect(lb.pick('s')?.instance.host).toBe('a')
       await lb.close()
       await vi.advanceTimersByTimeAsync(60_000)
       expect(starts).toHaveLength(9)
     } finally {
+      spread.mockRestore()
       vi.useRealTimers()
     }
   })

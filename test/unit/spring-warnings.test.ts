@@ -308,17 +308,15 @@ describe('instances in the file', () => {
 
 describe('other parts of Spring', () => {
   it.each([
-    'eureka.client.service-url.defaultZone',
-    'spring.cloud.nacos.discovery.server-addr',
-    'spring.cloud.consul.host',
-    'spring.cloud.zookeeper.connect-string',
-    'spring.cloud.kubernetes.discovery.all-namespaces',
-  ])('%s is told once where registries go', (key) => {
+    ['eureka.client.service-url.defaultZone', "discovery: eurekaDiscovery({ … }) }), from 'evenkeel/eureka'"],
+    ['spring.cloud.nacos.discovery.server-addr', "discovery: nacosDiscovery({ … }) }), from 'evenkeel/nacos'"],
+    ['spring.cloud.consul.host', "discovery: consulDiscovery({ … }) }), from 'evenkeel/consul'"],
+    ['spring.cloud.kubernetes.discovery.all-namespaces', "kubernetesDiscovery({ … }) }), from 'evenkeel/kubernetes'"],
+    ['spring.cloud.zookeeper.connect-string', 'write one, { name, get(serviceId) }'],
+  ])('%s is told once where registries go', (key, advice) => {
     const { options, warnings } = fromSpring(`${key}=x\n${key}2=y\nserver.port=1`)
     expect(options).toEqual({ instanceId: '1' })
-    expect(warnings).toEqual([
-      { key, value: 'x', line: 1, message: expect.stringContaining('createLoadBalancer({ ...options, discovery })') },
-    ])
+    expect(warnings).toEqual([{ key, value: 'x', line: 1, message: expect.stringContaining(advice) }])
   })
 
   it('may import other files, which are not followed', () => {

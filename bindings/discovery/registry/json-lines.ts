@@ -22,26 +22,36 @@ export async function* jsonLines(body: ReadableStream<Uint8Array>, options: Json
   const { maxLineLength, from } = options
   const reader = body.getReader()
   const decoder = new TextDecoder()
-  let rest = ''
+  // Of a line that has not ended: put together once, or a long one would be copied with each piece of it.
+  let pieces: string[] = []
+  let length = 0
+  const take = (piece: string) => {
+    pieces.push(piece)
+    length += piece.length
+    if (length <= maxLineLength) return
+    throw new DiscoveryError(`${from} sent a line of more than ${maxLineLength} characters`, { failure: 'too-large' })
+  }
+  const taken = () => {
+    const line = pieces.join('').trim()
+    pieces = []
+    length = 0
+    return line
+  }
   try {
     for (;;) {
-      const piece = await read(reader, options)
-      rest += piece === undefined ? decoder.decode() : decoder.decode(piece, { stream: true })
+      const bytes = await read(reader, options)
+      const text = bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true })
       let start = 0
-      for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n', start)) {
-        if (end - start > maxLineLength) break
-        const line = rest.slice(start, end).trim()
+      for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+        take(text.slice(start, end))
         start = end + 1
+        const line = taken()
         if (line !== '') yield parsed(line, from)
       }
-      rest = rest.slice(start)
-      if (rest.length > maxLineLength) {
-        throw new DiscoveryError(`${from} sent a line of more than ${maxLineLength} characters`, {
-          failure: 'too-large',
-        })
-      }
-      if (piece !== undefined) continue
-      if (rest.trim() !== '') yield parsed(rest, from)
+      if (start < text.length) take(text.slice(start))
+      if (bytes !== undefined) continue
+      const line = taken()
+      if (line !== '') yield parsed(line, from)
       return
     }
   } finally {

@@ -41,65 +41,92 @@ export class ListKeeper {
    */
   keep(found: readonly Found[], unreadable: readonly string[] = []): readonly InstanceInit[] {
     this.#unreadable = unreadable
-    const sorted = isSorted(found) ? found : found.toSorted(byId)
-    const list = this.#once(sorted).map((each, i) => this.#known(each, i))
+    const sorted = isSorted(found) ? found : found.toSorted(inOrder)
+    const merged: string[] = []
+    const ofIds = onceEachId(sorted, merged)
+    const olds = ofIds.map(({ instanceId }, place) => this.#old(instanceId, place))
+    // Addresses of the list before are each of one instance: of those alone none is there twice.
+    const isWhereItWas = olds.every((old, i) => old !== undefined && isSameAddress(old, ofIds[i] as Found))
+    const list = isWhereItWas
+      ? ofIds.map((each, i) => keptOf(each, olds[i]))
+      : onceEachAddress(ofIds, merged).map((each, i) => keptOf(each, this.#old(each.instanceId, i)))
+    this.#merged = merged
     const before = this.#list
     if (list.length === before.length && list.every((each, i) => each === before[i])) return before
     this.#list = Object.freeze(list)
     return this.#list
   }
 
-  /** Each id and each address once. */
-  #once(sorted: readonly Found[]): readonly Found[] {
-    const byAddress = new Map<string, Found>()
-    const merged: string[] = []
-    const left = new Set<Found>()
-    const leaveOut = (one: Found, other: Found, why: string) => {
-      left.add(one)
-      const { instanceId, host, port } = one
-      merged.push(`"${instanceId}" at ${host}:${port} (${why} as "${other.instanceId}" at ${other.host}:${other.port})`)
-    }
-    let previous: Found | undefined
-    for (const each of sorted) {
-      if (previous?.instanceId === each.instanceId) {
-        const [out, stays] = isHigher(each, previous) ? [previous, each] : [each, previous]
-        leaveOut(out, stays, 'the same id')
-        previous = stays
-        if (out === each) continue
-      }
-      previous = each
-      const address = `${each.host}:${each.port}`
-      const other = byAddress.get(address)
-      if (other === undefined || left.has(other)) {
-        byAddress.set(address, each)
-      } else if (isHigher(each, other)) {
-        leaveOut(other, each, 'the same address')
-        byAddress.set(address, each)
-      } else {
-        leaveOut(each, other, 'the same address')
-      }
-    }
-    this.#merged = merged
-    return left.size === 0 ? sorted : sorted.filter((each) => !left.has(each))
-  }
-
-  /** The object that said the same before. Lists hardly change: it mostly stands where it stood. */
-  #known(found: Found, place: number): KeptInit {
-    const before = this.#list
-    const near = before[place]
-    const old = near?.instanceId === found.instanceId ? near : search(before, found.instanceId)
-    if (old !== undefined && saysTheSame(old, found)) return old
-    const { instanceId, host, port, secure, metadata } = found
-    return Object.freeze({ instanceId, host, port, secure, metadata: Object.freeze({ ...metadata }) })
+  /** Who had the id before. Lists hardly change: it mostly stands where it stood. */
+  #old(instanceId: string, place: number): KeptInit | undefined {
+    const near = this.#list[place]
+    return near?.instanceId === instanceId ? near : search(this.#list, instanceId)
   }
 }
 
-const byId = (a: Found, b: Found) => (a.instanceId < b.instanceId ? -1 : a.instanceId > b.instanceId ? 1 : 0)
+/**
+ * Of two with one id and one rank the first in order stays: the same one in whichever order they are told.
+ * @param merged takes who is left out, with the reason
+ */
+function onceEachId(sorted: readonly Found[], merged: string[]): readonly Found[] {
+  const once: Found[] = []
+  for (const each of sorted) {
+    const last = once.at(-1)
+    if (last?.instanceId !== each.instanceId) {
+      once.push(each)
+    } else if (isHigher(each, last)) {
+      merged.push(leftOut(last, each, 'the same id'))
+      once[once.length - 1] = each
+    } else {
+      merged.push(leftOut(each, last, 'the same id'))
+    }
+  }
+  return once
+}
+
+/** After `onceEachId`, so that who is left out for its id takes nobody's place at its address. */
+function onceEachAddress(found: readonly Found[], merged: string[]): readonly Found[] {
+  const once = new Map<string, Found>()
+  for (const each of found) {
+    const address = `${each.host}:${each.port}`
+    const other = once.get(address)
+    if (other === undefined) {
+      once.set(address, each)
+    } else if (isHigher(each, other)) {
+      merged.push(leftOut(other, each, 'the same address'))
+      once.set(address, each)
+    } else {
+      merged.push(leftOut(each, other, 'the same address'))
+    }
+  }
+  return once.size === found.length ? found : found.filter((each) => once.get(`${each.host}:${each.port}`) === each)
+}
+
+function leftOut(one: Found, other: Found, why: string): string {
+  const at = ({ instanceId, host, port }: Found) => `"${instanceId}" at ${host}:${port}`
+  return `${at(one)} (${why} as ${at(other)})`
+}
+
+/** The object that said the same before. */
+function keptOf(found: Found, old: KeptInit | undefined): KeptInit {
+  if (old !== undefined && saysTheSame(old, found)) return old
+  const { instanceId, host, port, secure, metadata } = found
+  return Object.freeze({ instanceId, host, port, secure, metadata: Object.freeze({ ...metadata }) })
+}
+
+function isSameAddress(a: Found, b: Found): boolean {
+  return a.host === b.host && a.port === b.port
+}
+
+/** By id; two of one id by address. */
+function inOrder(a: Found, b: Found): number {
+  if (a.instanceId !== b.instanceId) return a.instanceId < b.instanceId ? -1 : 1
+  if (a.host !== b.host) return a.host < b.host ? -1 : 1
+  return a.port - b.port
+}
 
 function isSorted(found: readonly Found[]): boolean {
-  for (let i = 1; i < found.length; i++) {
-    if ((found[i - 1] as Found).instanceId > (found[i] as Found).instanceId) return false
-  }
+  for (let i = 1; i < found.length; i++) if (inOrder(found[i - 1] as Found, found[i] as Found) > 0) return false
   return true
 }
 
@@ -120,7 +147,7 @@ function search(list: readonly KeptInit[], instanceId: string): KeptInit | undef
 }
 
 function saysTheSame(old: Found, found: Found): boolean {
-  if (old.host !== found.host || old.port !== found.port || old.secure !== found.secure) return false
+  if (!isSameAddress(old, found) || old.secure !== found.secure) return false
   if (old.metadata === found.metadata) return true
   const keys = Object.keys(found.metadata)
   if (keys.length !== Object.keys(old.metadata).length) return false

@@ -22,6 +22,12 @@ export function textAt(value: unknown, where: string): string {
   return typeof value === 'string' ? value : malformed(where, value, 'a text')
 }
 
+/** A host name or address, alone. IPv6 is answered without its brackets. */
+export function hostAt(value: unknown, where: string): string {
+  const bare = typeof value === 'string' ? value.replace(/^\[(.*)\]$/s, '$1') : ''
+  return /^[^\s/?#@\\[\]]+$/.test(bare) ? bare : malformed(where, value, 'a host name or address')
+}
+
 /** A port, as a number or as the text of one. */
 export function portAt(value: unknown, where: string): number {
   const port = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value

@@ -1,10 +1,11 @@
 /** @module One instance's registration: made, renewed, made anew where it was forgotten, and ended in good order. */
 
-import { duration, func, number, object, oneOf } from '../../config/check.js'
-import { ClosedError, ConfigError } from '../../errors.js'
+import { duration, func, object, oneOf } from '../../config/check.js'
+import { msOf } from '../../config/duration.js'
+import { ClosedError, ConfigError, TimeoutError } from '../../errors.js'
 import { type Place, toInstance } from '../../instance.js'
 import { isWorkers } from '../../runtime/host.js'
-import { sleep, waitFor } from '../../runtime/wait.js'
+import { holding, sleep, waitFor } from '../../runtime/wait.js'
 import type { ServiceInstance } from '../../types/instance.js'
 import type {
   Registration,
@@ -15,6 +16,7 @@ import type {
   ShutdownOptions,
 } from '../../types/registration.js'
 import type { WaitOptions } from '../../types/request.js'
+import { messageOf } from '../message-of.js'
 import { Backoff } from './backoff.js'
 import { pause } from './pause.js'
 
@@ -41,6 +43,8 @@ export interface RegistrationHost {
 const SPREAD = 0.1
 const LEAST_RETRY_MS = 1_000
 const LOOK_MS = 50
+/** How long the end waits for what is under way. */
+const GRACE_MS = 2_000
 
 const checkShutdown = object({
   propagationMs: duration(),
@@ -64,7 +68,15 @@ export function registrantOf(init: RegistrationInit, options: RegistrationOption
     throw new ConfigError(`${where} needs a serviceId`, { option: 'serviceId' })
   }
   const instance = toInstance(init, serviceId, where)
-  number({ least: 1, most: 65_535, whole: true }, 'a port')(instance.port, `${where}: port`)
+  if (instance.port < 1) {
+    const told = instance.port < 0 ? 'has none' : 'has port 0'
+    throw new ConfigError(`${where} needs the port that it listens on: "${instance.instanceId}" ${told}`, {
+      option: 'port',
+    })
+  }
+  for (const id of [serviceId, instance.instanceId]) {
+    if (/^\.\.?$/.test(id)) throw new ConfigError(`${where} can't be named "${id}": no URL's path can have that`)
+  }
   return instance
 }
 
@@ -75,6 +87,8 @@ export class ProtocolRegistration implements Registration {
   #state: Registration['state'] = 'registering'
   /** What the registry was last told; undefined: it may not have the instance. */
   #told: RegistrationStatus | undefined
+  /** A status was sent whose answer did not come: the registry has that one, or `#told`. */
+  #isDoubtful = false
   readonly #stats: RegistrationStats = { registrations: 0, renewals: 0, failures: 0, lastError: undefined }
   readonly #protocol: RegistrationProtocol
   readonly #random: () => number
@@ -125,14 +139,16 @@ export class ProtocolRegistration implements Registration {
     oneOf('UP', 'OUT_OF_SERVICE')(status, 'status')
     this.#checkOpen()
     this.#status = status
-    if (this.#told !== status) this.#hurry.abort()
+    if (!this.#isTold) this.#hurry.abort()
     await this.#untilTold(options, `setting the status of "${this.instanceId}"`)
   }
 
   async shutdown(options: ShutdownOptions): Promise<void> {
     checkShutdown(options, 'shutdown')
-    const { propagationMs, drainMs = 30_000, inFlight } = options
-    duration()(propagationMs, 'shutdown.propagationMs')
+    duration()(options.propagationMs, 'shutdown.propagationMs')
+    const { inFlight } = options
+    const propagationMs = msOf(options.propagationMs) as number
+    const drainMs = msOf(options.drainMs) ?? 30_000
     // A registry that can't be told lets the registration expire instead: clients get as long to see the failures.
     await this.setStatus('OUT_OF_SERVICE', { timeoutMs: Math.max(1, propagationMs) }).catch(() => this.#checkOpen())
     await sleep(propagationMs)
@@ -143,7 +159,11 @@ export class ProtocolRegistration implements Registration {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close()
+    // One that failed may be tried again.
+    this.#closing ??= this.#close().catch((error) => {
+      this.#closing = undefined
+      throw error
+    })
     return this.#closing
   }
 
@@ -153,42 +173,43 @@ export class ProtocolRegistration implements Registration {
 
   async #close(): Promise<void> {
     this.#state = 'closed'
-    this.#stop.abort(this.#closedError())
     this.#hurry.abort()
     this.#wake()
-    // What is under way could arrive after the deregistration, and undo it.
+    // The registry may take what is under way after the deregistration, and so undo it; broken off it may do so too.
+    await waitFor(this.#loop, { timeoutMs: GRACE_MS }, 'the last attempt').catch(() => {})
+    this.#stop.abort(this.#closedError())
     await this.#loop
     await this.#protocol.deregister(new AbortController().signal)
   }
 
   /** Tells the registry what it has not been told, then renews, until the end. Never rejects. */
   async #live(): Promise<void> {
-    const { signal } = this.#stop
-    while (!signal.aborted) {
+    while (!this.#isClosed) {
       this.#hurry = new AbortController()
-      const waitMs = (await this.#tell(signal)) ? this.#protocol.renewalMs * (1 - SPREAD * this.#random()) : undefined
-      if (signal.aborted) return
+      const waitMs = (await this.#tell()) ? this.#protocol.renewalMs * (1 - SPREAD * this.#random()) : undefined
+      if (this.#isClosed) return
       // A status that was set meanwhile is told at once.
-      if (waitMs !== undefined && this.#told !== this.#status) continue
+      if (waitMs !== undefined && !this.#isTold) continue
       await pause(waitMs ?? this.#backoff.next(), this.#hurry.signal)
     }
   }
 
   /** One attempt, at whatever is due. Whether it was taken. */
-  async #tell(signal: AbortSignal): Promise<boolean> {
+  async #tell(): Promise<boolean> {
     const status = this.#status
     try {
-      await this.#bring(status, signal)
+      await this.#bring(status, this.#stop.signal)
     } catch (error) {
-      if (signal.aborted) return false
+      if (this.#isClosed) return false
       this.#stats.failures++
       this.#stats.lastError = error
       if (this.#state === 'registered') this.#state = 'failing'
       this.#report(error)
       return false
     }
-    if (signal.aborted) return false
+    if (this.#isClosed) return false
     this.#told = status
+    this.#isDoubtful = false
     this.#stats.lastError = undefined
     this.#backoff.reset()
     this.#state = 'registered'
@@ -199,36 +220,50 @@ export class ProtocolRegistration implements Registration {
   async #bring(status: RegistrationStatus, signal: AbortSignal): Promise<void> {
     const protocol = this.#protocol
     if (this.#told !== undefined) {
-      const isRenewal = this.#told === status
+      const isRenewal = this.#told === status && !this.#isDoubtful
+      if (!isRenewal) this.#isDoubtful = true
       const known = isRenewal ? await protocol.renew(status, signal) : await protocol.setStatus(status, signal)
       if (known) {
         if (isRenewal) this.#stats.renewals++
         return
       }
       this.#told = undefined
+      if (this.#isClosed) return
     }
     await protocol.register(status, signal)
     this.#stats.registrations++
+  }
+
+  /** The registry has the status that the instance is to have, as far as is known. */
+  get #isTold(): boolean {
+    return this.#told === this.#status && !this.#isDoubtful
   }
 
   /** A status is told, or the end has come. */
   async #untilTold(options: WaitOptions, what: string): Promise<void> {
     this.#checkOpen()
     const told = async () => {
-      while (this.#told !== this.#status && this.#state !== 'closed') {
+      while (!this.#isTold && !this.#isClosed) {
         await new Promise<void>((resolve) => this.#waiting.add(resolve))
       }
     }
-    await waitFor(told(), options, what)
+    try {
+      // The timers of the attempts keep no process alive; whoever waits for them does.
+      await holding(waitFor(told(), options, what))
+    } catch (error) {
+      const { lastError } = this.#stats
+      if (!(error instanceof TimeoutError) || lastError === undefined) throw error
+      const message = `${error.message}: ${messageOf(lastError)}`
+      throw new TimeoutError(message, { serviceId: this.serviceId, cause: lastError })
+    }
     this.#checkOpen()
   }
 
   #report(error: unknown): void {
     try {
-      this.#failed(error)
-    } catch {
-      // Who is told of a failure can't end the registration.
-    }
+      // Who is told of a failure can't end the registration, nor can an async function that is.
+      void Promise.resolve(this.#failed(error)).catch(() => {})
+    } catch {}
   }
 
   #wake(): void {
@@ -236,8 +271,12 @@ export class ProtocolRegistration implements Registration {
     this.#waiting.clear()
   }
 
+  get #isClosed(): boolean {
+    return this.#state === 'closed'
+  }
+
   #checkOpen(): void {
-    if (this.#state === 'closed') throw this.#closedError()
+    if (this.#isClosed) throw this.#closedError()
   }
 
   #closedError(): ClosedError {

@@ -19,7 +19,7 @@ export function registryAddress(given: string | URL, option: string): RegistryAd
   const refuse = (what: string): never => {
     const shown = show(
       String(given)
-        .replace(/\/\/[^/]*@/, '//…@')
+        .replace(/^([a-z]+:\/\/)?.*@/is, '$1…@')
         .replace(/[?#].*/, '?…'),
     )
     throw new ConfigError(`${option} must be an http or https URL ${what}, not ${shown}`, { option })
@@ -35,6 +35,15 @@ export function registryAddress(given: string | URL, option: string): RegistryAd
 /** RFC 7617, in UTF-8. */
 function authorizationOf({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined
-  const bytes = new TextEncoder().encode(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`)
+  const bytes = new TextEncoder().encode(`${decoded(username)}:${decoded(password)}`)
   return `Basic ${btoa(String.fromCharCode(...bytes))}`
+}
+
+/** A percent sign that encodes nothing is one. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }

@@ -11,6 +11,12 @@ import type { RegistryTransportOptions } from './transport-options.js'
 const REQUEST_TIMEOUT_MS = 5_000
 const MAX_ANSWER_BYTES = 8 * 2 ** 20
 
+/** Of what a registry says with a refusal, in characters. */
+const MOST_SAID = 200
+
+/** What is shorter is no secret, and hiding it would blot out ports and addresses. */
+const LEAST_SECRET = 4
+
 export interface RegistryQuestion {
   readonly address: RegistryAddress
   /** Begins with a slash; what is in it is encoded already. */
@@ -57,7 +63,10 @@ export class RegistryHttp {
     this.#options = options
     this.#limitMs = msOf(options.requestTimeoutMs) ?? REQUEST_TIMEOUT_MS
     this.#maxBytes = options.maxAnswerBytes ?? maxAnswerBytes
-    for (const value of Object.values(options.headers ?? {})) this.keepSecret(value)
+    for (const value of Object.values(options.headers ?? {})) {
+      this.keepSecret(value)
+      if (value.length < LEAST_SECRET) this.unhide(value)
+    }
   }
 
   /**
@@ -69,7 +78,34 @@ export class RegistryHttp {
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(secret)) {
       throw new ConfigError(`${option} has characters that no header takes`, { option })
     }
+    this.hide(secret)
+  }
+
+  /** As `keepSecret`, for what goes in no header, whatever its characters. */
+  hide(secret: string): void {
+    if (secret === '') return
     this.#secrets.add(secret)
+    for (const part of partsOf(secret)) this.#secrets.add(part)
+  }
+
+  /** Of a secret that has been replaced: what is renewed for ever must not add up. */
+  unhide(secret: string): void {
+    this.#secrets.delete(secret)
+    for (const part of partsOf(secret)) this.#secrets.delete(part)
+  }
+
+  /** A text without the secrets. */
+  redacted(text: string): string {
+    let told = text
+    // One may be the beginning of another.
+    const longestFirst = [...this.#secrets].sort((a, b) => b.length - a.length)
+    for (const secret of longestFirst) told = told.replaceAll(secret, '…')
+    return told
+  }
+
+  /** What a registry says, as it may be told: without the secrets, and then only as much as one reads. */
+  quoted(text: string): string {
+    return this.redacted(text).slice(0, MOST_SAID)
   }
 
   /**
@@ -124,7 +160,8 @@ export class RegistryHttp {
       return JSON.parse(text)
     } catch (cause) {
       const what = /^\s*</.test(text) ? 'a page of HTML or XML' : text.trim() === '' ? 'nothing' : 'no JSON'
-      throw new DiscoveryError(`${from} answered ${what}`, { failure: 'malformed', status: answer.status, cause })
+      const details = { failure: 'malformed', status: answer.status, cause: this.#withoutSecrets(cause) } as const
+      throw new DiscoveryError(`${from} answered ${what}`, details)
     }
   }
 
@@ -135,28 +172,33 @@ export class RegistryHttp {
   }
 
   /** What an answer is that says no. */
-  refusal({ status, text, from }: RegistryAnswer): DiscoveryError {
+  refusal({ status, headers, text, from }: RegistryAnswer): DiscoveryError {
     const failure = status === 401 || status === 403 ? 'denied' : status === 429 ? 'limited' : 'status'
     const line = /^\s*</.test(text) ? '' : text.trim().split('\n', 1)[0]
-    const said = line ? `: ${this.#redacted(line.slice(0, 200))}` : ''
-    return new DiscoveryError(`${from} answered status ${status}${said}`, { failure, status })
+    const said = line ? `: ${this.quoted(line)}` : ''
+    const retryAfterMs = status === 429 || status === 503 ? retryAfterOf(headers) : undefined
+    return new DiscoveryError(`${from} answered status ${status}${said}`, {
+      failure,
+      status,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    })
   }
 
   #nameOf({ address, path, method = 'GET' }: RegistryQuestion): string {
-    return this.#redacted(`${this.#name}: ${method} ${address.base}${path}`)
+    return this.redacted(`${this.#name}: ${method} ${address.base}${path}`)
   }
 
-  #send(question: RegistryQuestion, signal: AbortSignal): Promise<Response> {
+  async #send(question: RegistryQuestion, signal: AbortSignal): Promise<Response> {
     const { address, path, query, method = 'GET', body } = question
     const { fetch: send = fetch, init, headers } = this.#options
-    if (address.authorization !== undefined) this.#secrets.add(address.authorization)
-    return send(`${address.base}${path}${queryOf(query)}`, {
+    if (address.authorization !== undefined) this.hide(address.authorization)
+    const response = await send(`${address.base}${path}${queryOf(query)}`, {
       ...init,
       method,
       headers: {
         ...(address.authorization !== undefined && { authorization: address.authorization }),
-        ...headers,
-        ...question.headers,
+        ...lowerCased(headers),
+        ...lowerCased(question.headers),
       },
       ...(body !== undefined && { body }),
       redirect: 'manual',
@@ -164,6 +206,9 @@ export class RegistryHttp {
       ...(isBrowser() && { cache: 'no-store' as const }),
       signal,
     })
+    // A transport of the user's that does not listen to the signal: nobody reads this any more.
+    if (signal.aborted) void response.body?.cancel().catch(() => {})
+    return response
   }
 
   /** Runs `work` with a signal that aborts when the question's does, or the time is up. */
@@ -197,10 +242,12 @@ export class RegistryHttp {
   }
 
   #unreachable(error: unknown, from: string): DiscoveryError {
-    const { cause } = error as { cause?: unknown }
-    const reason = isConnectionError(error) && cause instanceof Error && cause.message !== '' ? cause : error
-    const message = `${from}: ${this.#redacted(messageOf(reason))}`
-    return new DiscoveryError(message, { failure: 'unreachable', cause: error })
+    const cause = (error as { cause?: unknown } | null | undefined)?.cause
+    // Node's own words never say why: a certificate that is not trusted, for one, is no failed connection.
+    const isVague = isConnectionError(error) || messageOf(error) === 'fetch failed'
+    const reason = isVague && cause instanceof Error && cause.message !== '' ? cause : error
+    const message = `${from}: ${this.redacted(messageOf(reason))}`
+    return new DiscoveryError(message, { failure: 'unreachable', cause: this.#withoutSecrets(error) })
   }
 
   #refuseRedirect(response: Response, from: string): void {
@@ -242,11 +289,43 @@ export class RegistryHttp {
     return pieces.join('')
   }
 
-  #redacted(text: string): string {
-    let told = text
-    for (const secret of this.#secrets) told = told.replaceAll(secret, '…')
-    return told
+  /** A transport's error as it is, or one that says as much of it as may be told. */
+  #withoutSecrets(error: unknown): unknown {
+    let told = ''
+    for (let each = error, depth = 0; each instanceof Error && depth < 10; each = each.cause, depth++) {
+      told += `${messageOf(each)}\n${each.stack}\n`
+    }
+    if (!(error instanceof Error)) told = messageOf(error)
+    if (this.redacted(told) === told) return error
+    return new Error(this.redacted(messageOf(error)))
   }
+}
+
+/** What of an `Authorization` is the secret: a registry may repeat the token, or the password, without the rest. */
+function partsOf(secret: string): string[] {
+  const [, scheme = '', token = ''] = /^([\w-]+) +(\S+)$/.exec(secret) ?? []
+  const parts = [token]
+  if (scheme.toLowerCase() === 'basic') {
+    try {
+      const bytes = Uint8Array.from(atob(token), (character) => character.charCodeAt(0))
+      parts.push(new TextDecoder().decode(bytes).replace(/^[^:]*:/, ''))
+    } catch {
+      // No base64: whoever takes it knows what it is.
+    }
+  }
+  return parts.filter((part) => part.length >= LEAST_SECRET)
+}
+
+/** Header names as they are compared: of two that differ in case only `fetch` would send both. */
+function lowerCased(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+}
+
+/** RFC 9110: seconds, or a date. */
+function retryAfterOf(headers: Headers): number | undefined {
+  const said = headers.get('retry-after') ?? ''
+  const ms = /^\d+$/.test(said) ? Number(said) * 1_000 : Date.parse(said) - Date.now()
+  return Number.isFinite(ms) && ms > 0 ? ms : undefined
 }
 
 function queryOf(query: RegistryQuestion['query'] = {}): string {

@@ -1,6 +1,8 @@
 /** @module The options that all registries share: how they are spoken to. */
 
-import { type Check, duration, func, isObject, map, number, refuse } from '../../config/check.js'
+import { type Check, duration, func, isObject, number } from '../../config/check.js'
+import { ConfigError } from '../../errors.js'
+import { show } from '../../show.js'
 import type { FetchLike } from '../../types/instance.js'
 
 export interface RegistryTransportOptions {
@@ -8,10 +10,10 @@ export interface RegistryTransportOptions {
   fetch?: FetchLike
   /**
    * Given to `fetch` with each request, for TLS and proxies: undici's `dispatcher` on Node, `client` of
-   * `Deno.createHttpClient`, Bun's `tls`.
+   * `Deno.createHttpClient`, Bun's `tls`. What makes the request itself has no place here.
    */
   init?: Readonly<Record<string, unknown>>
-  /** Sent with each request. */
+  /** Sent with each request; none of them is told by an error. */
   headers?: Readonly<Record<string, string>>
   /** How long an answer may take, beyond what the question itself waits. Default 5 000. */
   requestTimeoutMs?: number
@@ -25,19 +27,33 @@ export interface RegistryTransportOptions {
   clock?: () => number
 }
 
-const text: Check = (value, where) => {
-  if (typeof value !== 'string') refuse(where, value, 'a string')
+/** RFC 9110, token. */
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
+
+/** Never shows a value: it may be a secret, in the wrong shape too. */
+const headers: Check = (value, where) => {
+  const accepted = (at: string, what: string) => new ConfigError(`${at} must be ${what}`, { option: at })
+  // Of a `Headers` nothing would be sent.
+  if (!isObject(value) || Symbol.iterator in value) throw accepted(where, 'a plain object of strings')
+  for (const [name, each] of Object.entries(value)) {
+    if (!HEADER_NAME.test(name))
+      throw accepted(where, `an object whose keys are names of headers, unlike ${show(name)}`)
+    if (typeof each !== 'string') throw accepted(`${where}.${name}`, 'a string')
+  }
 }
 
-const anyObject: Check = (value, where) => {
-  if (!isObject(value)) refuse(where, value, 'an object')
+const init: Check = (value, where) => {
+  if (!isObject(value)) throw new ConfigError(`${where} must be an object`, { option: where })
+  if (value.headers === undefined) return
+  // They would be lost beside those of the question.
+  throw new ConfigError(`${where} takes no headers: use the option headers`, { option: `${where}.headers` })
 }
 
 /** For the `object` check of a registry's options. */
 export const TRANSPORT_CHECKS = {
   fetch: func('a function like fetch'),
-  init: anyObject,
-  headers: map(text),
+  init,
+  headers,
   requestTimeoutMs: duration(1),
   maxAnswerBytes: number({ least: 1, whole: true }),
   order: number({ least: Number.MIN_SAFE_INTEGER }),

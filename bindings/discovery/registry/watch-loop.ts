@@ -8,6 +8,9 @@ import { pause } from './pause.js'
 /** A session that lasted this long was a good one: what ended it is the first failure again. */
 const STEADY_MS = 10_000
 
+/** A registry that says when to ask again is heard, but not for longer than this. */
+const MOST_ASKED_MS = 60_000
+
 /** As long as there is no list at all, calls fail: it is tried more often. */
 const COLD_MOST_MS = 5_000
 
@@ -15,6 +18,11 @@ export interface WatchLoop {
   readonly options: WatchOptions
   readonly backoff: Backoff
   readonly clock: () => number
+}
+
+/** How long a registry that failed so asks to be left alone, in ms; 0: it does not say. */
+export function askedPauseMs(error: unknown): number {
+  return error instanceof DiscoveryError ? Math.min(error.retryAfterMs ?? 0, MOST_ASKED_MS) : 0
 }
 
 /**
@@ -27,6 +35,7 @@ export async function* watchLoop<T>(session: () => AsyncIterable<T>, loop: Watch
   let hasList = false
   while (!signal.aborted) {
     const beganAt = clock()
+    let askedMs = 0
     try {
       for await (const value of session()) {
         if (signal.aborted) return
@@ -38,7 +47,9 @@ export async function* watchLoop<T>(session: () => AsyncIterable<T>, loop: Watch
       if (signal.aborted) return
       if (clock() - beganAt >= STEADY_MS) backoff.reset()
       options.failed?.(error)
+      askedMs = askedPauseMs(error)
     }
-    await pause(backoff.next(hasList ? undefined : COLD_MOST_MS), signal)
+    // After that time, not at it: many are told the same.
+    await pause(askedMs + backoff.next(hasList ? undefined : COLD_MOST_MS), signal)
   }
 }
