@@ -811,6 +811,17 @@ describe('a balancer', () => {
       '1 of 2 instances have weight metadata, but "weighted" is not among the suppliers',
     ])
   })
+
+  it('notes no weights and zones that are the same for all, as registries give them', async () => {
+    const same = { metadata: { weight: '1', zone: 'z' } }
+    const { service } = make({
+      instances: [
+        { url: 'http://a:1', ...same },
+        { url: 'http://b:1', ...same },
+      ],
+    })
+    expect((await service.explain()).notes).toEqual([])
+  })
 })
 
 it('with a registry any name makes a service, unless unknownService: "error" is written out', async () => {

@@ -1,7 +1,7 @@
 /** @module Questions to name servers, never more than one for a name within a while, whoever wants to know. */
 
-import { DiscoveryError } from '../../errors.js'
-import { isWorkers, startTimer } from '../../runtime/host.js'
+import { isWorkers } from '../../runtime/host.js'
+import { limited } from '../registry/limited.js'
 import type { DnsAnswer, DnsType, Resolve } from './records.js'
 
 export interface QuestionSettings {
@@ -75,7 +75,8 @@ export class Questions {
   async #outcome(key: string, name: string, type: DnsType, given: AbortSignal): Promise<Dated> {
     const { limitMs, clock } = this.#settings
     try {
-      const answer = await limited(limitMs, `dns: ${type} ${name}`, given, (signal) =>
+      // A resolver may listen to its signal or not.
+      const answer = await limited({ signal: given, limitMs, what: `dns: ${type} ${name}: no answer` }, (signal) =>
         this.#resolve(name, type, signal),
       )
       const dated = { ...answer, at: clock() }
@@ -95,31 +96,5 @@ export class Questions {
     if (nowMs - this.#sweptAt < minTtlMs) return
     this.#sweptAt = nowMs
     for (const [key, { at }] of this.#outcomes) if (nowMs - at >= minTtlMs) this.#outcomes.delete(key)
-  }
-}
-
-/** A resolver may listen to its signal or not. */
-async function limited<T>(
-  limitMs: number,
-  what: string,
-  given: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-) {
-  const stop = new AbortController()
-  const onAbort = () => stop.abort(given.reason)
-  given.addEventListener('abort', onAbort, { once: true })
-  const cancel = startTimer(() => {
-    stop.abort(new DiscoveryError(`${what}: no answer within ${limitMs} ms`, { failure: 'timeout' }))
-  }, limitMs)
-  const ended = new Promise<never>((_, reject) => {
-    stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true })
-  })
-  try {
-    return await Promise.race([work(stop.signal), ended])
-  } catch (error) {
-    throw stop.signal.aborted ? stop.signal.reason : error
-  } finally {
-    cancel()
-    given.removeEventListener('abort', onAbort)
   }
 }

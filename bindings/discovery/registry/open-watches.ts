@@ -1,6 +1,7 @@
 /** @module The watches of one client, so that closing it can end them. */
 
 import type { WatchOptions } from '../../types/extension.js'
+import { stopWith } from '../stop-with.js'
 
 /**
  * Each watch has a signal of its own: one for all would gather a listener for each service, of which Node warns from
@@ -13,14 +14,12 @@ export class OpenWatches {
   async *run<T>(options: WatchOptions, watch: (options: WatchOptions) => AsyncIterable<T>): AsyncGenerator<T, void> {
     const { signal } = options
     if (signal.aborted) return
-    const stop = new AbortController()
-    const onAbort = () => stop.abort(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
+    const { stop, leave } = stopWith(signal)
     this.#open.add(stop)
     try {
       yield* watch({ ...options, signal: stop.signal })
     } finally {
-      signal.removeEventListener('abort', onAbort)
+      leave()
       this.#open.delete(stop)
     }
   }

@@ -3,8 +3,10 @@
 import { msOf } from '../../config/duration.js'
 import { ConfigError, DiscoveryError } from '../../errors.js'
 import { isConnectionError } from '../../runtime/connection-errors.js'
-import { isBrowser, startTimer } from '../../runtime/host.js'
+import { isBrowser } from '../../runtime/host.js'
 import { messageOf } from '../message-of.js'
+import { stopWith } from '../stop-with.js'
+import { limited } from './limited.js'
 import type { RegistryAddress } from './registry-address.js'
 import type { RegistryTransportOptions } from './transport-options.js'
 
@@ -128,11 +130,9 @@ export class RegistryHttp {
    */
   async open(question: RegistryQuestion): Promise<OpenAnswer> {
     const from = this.#nameOf(question)
-    const stop = new AbortController()
-    const onAbort = () => stop.abort(question.signal.reason)
-    question.signal.addEventListener('abort', onAbort, { once: true })
+    const { stop, leave } = stopWith(question.signal)
     const close = () => {
-      question.signal.removeEventListener('abort', onAbort)
+      leave()
       stop.abort()
     }
     try {
@@ -211,33 +211,17 @@ export class RegistryHttp {
     return response
   }
 
-  /** Runs `work` with a signal that aborts when the question's does, or the time is up. */
+  /** What `work` says in time. What is no error of ours, nor of who asks, is the transport's. */
   async #within<T>(
     { signal, waitMs = 0 }: RegistryQuestion,
     from: string,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    if (signal.aborted) throw signal.reason
-    const stop = new AbortController()
-    const onAbort = () => stop.abort(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
-    const limitMs = this.#limitMs + waitMs
-    const cancel = startTimer(() => {
-      stop.abort(new DiscoveryError(`${from} gave no answer within ${limitMs} ms`, { failure: 'timeout' }))
-    }, limitMs)
-    // A transport of the user's may not listen to the signal.
-    const ended = new Promise<never>((_, reject) => {
-      stop.signal.addEventListener('abort', () => reject(stop.signal.reason), { once: true })
-    })
     try {
-      return await Promise.race([work(stop.signal), ended])
+      return await limited({ signal, limitMs: this.#limitMs + waitMs, what: `${from} gave no answer` }, work)
     } catch (error) {
-      if (stop.signal.aborted) throw stop.signal.reason
-      if (error instanceof DiscoveryError) throw error
+      if (signal.aborted || error instanceof DiscoveryError) throw error
       throw this.#unreachable(error, from)
-    } finally {
-      cancel()
-      signal.removeEventListener('abort', onAbort)
     }
   }
 
