@@ -650,7 +650,8 @@ describe('a list that changes', () => {
     await passMs(10_000)
     expect(registry.asked).toBeGreaterThan(1)
     registry.fails = false
-    await passMs(5_000)
+    // The longest pause that is drawn after failures, one and a half times 5 s, and the next look after it.
+    await passMs(12_500)
     expect(service.pick()?.instance.host).toBe('a')
     await lb.close()
   })
